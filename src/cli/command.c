@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The table of commands, and their help.
+#include "cli/command.h"
+
+#include <string.h>
+
+const struct command *const commands[] = {
+	NULL,
+};
+
+const struct command *command_find(const struct command *const *table, const char *name)
+{
+	for (; *table; table++)
+		if (!strcmp((*table)->name, name))
+			return *table;
+	return NULL;
+}
+
+void command_print_help(const struct command *command, FILE *out)
+{
+	fprintf(out, "Usage: imprint %s\n\n%s.\n", command->usage, command->summary);
+	if (command->description)
+		fprintf(out, "\n%s\n", command->description);
+	if (command->subcommands) {
+		fputs("\nCommands:\n", out);
+		for (const struct command *const *sub = command->subcommands; *sub; sub++)
+			fprintf(out, "  %-12s %s\n", (*sub)->name, (*sub)->summary);
+		return;
+	}
+	fputs("\nOptions:\n", out);
+	options_print(command->options, out);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The program: finds the command, parses its options, runs it, says what went wrong.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "cli/version.h"
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: imprint VERB [OPTIONS] [-- COMMAND]\n\n"
+	      "A profiler and toolkit whose every answer rests on build IDs: which exact binary\n"
+	      "a sample, a mapping, a core file or an address came from, and its name there.\n\n"
+	      "Verbs:\n",
+	      out);
+	for (const struct command *const *command = commands; *command; command++)
+		fprintf(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
+	fputs("\n'imprint VERB --help' tells a verb's options; 'imprint --version' the parts built in.\n",
+	      out);
+}
+
+static int usage_error(const char *verb, const char *message)
+{
+	fprintf(stderr, "imprint%s%s: %s\nTry 'imprint%s%s --help'.\n", *verb ? " " : "", verb,
+		message, *verb ? " " : "", verb);
+	return EXIT_USAGE;
+}
+
+// Flushes stdout; a full disk or a closed pipe must not pass for success.
+static int close_output(int status, const char *verb)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "imprint %s: cannot write the output\n", verb);
+	return status ? status : EXIT_FAILED;
+}
+
+static int report_error(const char *verb, struct imp_error *err)
+{
+	int status = imp_error_code(err) == IMP_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+	if (status == EXIT_USAGE)
+		usage_error(verb, imp_error_message(err));
+	else
+		fprintf(stderr, "imprint %s: %s\n", verb, imp_error_message(err));
+	imp_error_free(err);
+	return status;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	_cleanup_free_ void *options = calloc(1, command->options_size + 1);
+	if (!options)
+		return report_error(command->name, &imp_error_no_memory);
+	if (command->defaults)
+		command->defaults(options);
+	struct invocation invocation = { .command = command,
+					 .options = options,
+					 .log = terminal_log() };
+	bool wants_help = false;
+	struct imp_error *err = options_parse(command->options, command->stops_at_operand, argc,
+					      argv, options, &invocation.operands, &wants_help);
+	if (err)
+		return report_error(command->name, err);
+	if (wants_help) {
+		command_print_help(command, stdout);
+		return close_output(EXIT_DONE, command->name);
+	}
+	int status = command->run(&invocation, &err);
+	terminal_end_progress();
+	if (err)
+		status = report_error(command->name, err);
+	return close_output(status, command->name);
+}
+
+// Goes down into subcommands ("store add"), then runs.
+static int dispatch(const struct command *const *table, int argc, char **argv, const char *above)
+{
+	const struct command *command = command_find(table, argv[0]);
+	if (!command) {
+		_cleanup_free_ char *message = NULL;
+		if (asprintf(&message, "'%s' is not a command", argv[0]) < 0)
+			message = NULL;
+		return usage_error(above, message ? message : "not a command");
+	}
+	if (!command->subcommands)
+		return run_command(command, argc, argv);
+	if (argc < 2)
+		return usage_error(command->name, "a command is missing");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		command_print_help(command, stdout);
+		return close_output(EXIT_DONE, command->name);
+	}
+	return dispatch(command->subcommands, argc - 1, argv + 1, command->name);
+}
+
+int main(int argc, char **argv)
+{
+	// A closed pipe is reported by the write that fails.
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	const char *word = argv[1];
+	if (!strcmp(word, "--version")) {
+		version_print(stdout);
+		return close_output(EXIT_DONE, "--version");
+	}
+	bool is_help = !strcmp(word, "help");
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (is_help && argc == 2)) {
+		print_help(stdout);
+		return close_output(EXIT_DONE, "--help");
+	}
+	if (is_help) {
+		char help[] = "--help";
+		char *words[] = { argv[2], help, NULL };
+		return dispatch(commands, 2, words, "");
+	}
+	if (word[0] == '-')
+		return usage_error("", "options come after the verb");
+	return dispatch(commands, argc - 1, argv + 1, "");
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// An open ELF image: what it is, its build ID, its segments. The only folder (with dwarf/, unwind/)
+// that knows libelf.
+#ifndef ELF_ELF_IMAGE_H
+#define ELF_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/address.h"
+#include "model/build_id.h"
+
+struct elf_image;
+
+// Opens the ELF file at PATH, or IMP_ERR_BAD_DATA when it is none. Compressed files (.gz .xz .zst
+// .bz2, vmlinuz) are unpacked in memory, at most 2 GiB. Give it to elf_image_free().
+struct imp_error *elf_image_open(const char *path, struct elf_image **ret) MUST_CHECK;
+
+// The same for FD (taken also on failure); PATH is for messages. OFFSET is where the ELF begins in
+// it (APK members).
+struct imp_error *elf_image_open_fd(int fd, const char *path, uint64_t offset,
+				    struct elf_image **ret) MUST_CHECK;
+
+// Over SIZE bytes of BYTES (copied): the vdso, members of archives.
+struct imp_error *elf_image_open_memory(const void *bytes, size_t size, const char *name,
+					struct elf_image **ret) MUST_CHECK;
+
+void elf_image_free(struct elf_image *image);
+
+// Lent by the image.
+const char *elf_image_path(const struct elf_image *image);
+// None when it has no NT_GNU_BUILD_ID.
+const struct build_id *elf_image_id(const struct elf_image *image);
+
+// Only the build ID of the file at PATH, at the cost of a few reads: none when it has none or is no
+// ELF file. Errors are for what cannot be opened or read.
+struct imp_error *elf_build_id_read(const char *path, struct build_id *ret) MUST_CHECK;
+struct imp_error *elf_build_id_read_fd(int fd, const char *path, uint64_t offset,
+				       struct build_id *ret) MUST_CHECK;
+
+// The build ID among the notes in SIZE bytes of BYTES; ALIGN is the segment's or section's (8, else
+// 4 is meant).
+struct build_id elf_build_id_in_notes(const void *bytes, size_t size, uint64_t align, bool swap);
+
+struct load_segment {
+	uint64_t offset, address, file_size, memory_size;
+	bool is_executable;
+};
+
+size_t elf_image_segment_count(const struct elf_image *image);
+const struct load_segment *elf_image_segment(const struct elf_image *image, size_t index);
+
+// OFFSET as an ELF address: by the executable load segment that covers it, else by any. False when
+// none does.
+bool elf_image_address(const struct elf_image *image, file_off offset, elf_addr *ret);
+
+enum elf_image_type { ELF_EXECUTABLE, ELF_SHARED, ELF_RELOCATABLE, ELF_CORE, ELF_OTHER };
+enum elf_image_type elf_image_type(const struct elf_image *image);
+bool elf_image_is_64bit(const struct elf_image *image);
+// e_machine.
+uint16_t elf_image_machine(const struct elf_image *image);
+// Has function symbols in .symtab / .dynsym / .gnu_debugdata, and DWARF (.debug_info, .zdebug_info
+// or compressed).
+bool elf_image_has_symtab(const struct elf_image *image);
+bool elf_image_has_dynsym(const struct elf_image *image);
+bool elf_image_has_dwarf(const struct elf_image *image);
+
+#endif

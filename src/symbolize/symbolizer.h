@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// (image, offset) -> the frames there, or the reason why not.
+#ifndef SYMBOLIZE_SYMBOLIZER_H
+#define SYMBOLIZE_SYMBOLIZER_H
+
+#include "find/finder.h"
+#include "model/frame.h"
+
+struct symbolizer;
+
+struct symbolizer_options {
+	const struct log *log;
+	// Names as they stand in the symbol table.
+	bool no_demangle;
+	// Functions only: no DWARF is opened, no inlined frames, no lines.
+	bool no_inline;
+};
+
+// FINDER is lent until symbolizer_free().
+struct imp_error *symbolizer_new(struct finder *finder, const struct symbolizer_options *options,
+				 struct symbolizer **ret) MUST_CHECK;
+void symbolizer_free(struct symbolizer *symbolizer);
+
+// Names OFFSET of IMAGE. With IS_RETURN the offset is a return address: it is looked up one byte
+// earlier, where the call is, and frames' offsets still count from it. Not knowing is an answer
+// (ret->unknown); errors are for memory. *ret is lent by the symbolizer. Safe from many threads.
+struct imp_error *symbolize(struct symbolizer *symbolizer, const struct image *image,
+			    file_off offset, bool is_return, struct frames *ret) MUST_CHECK;
+
+// The finding that names IMAGE's places, for reports' last part.
+struct imp_error *symbolizer_finding(struct symbolizer *symbolizer, const struct image *image,
+				     const struct finding **ret) MUST_CHECK;
+
+#endif

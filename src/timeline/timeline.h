@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Who mapped what, when: processes, their address spaces through time, and the kernel's own map.
+//
+// Filled with the meta records of a recording in file order, finished once (which orders them by
+// time), and from then on read-only and safe to ask from many threads.
+#ifndef TIMELINE_TIMELINE_H
+#define TIMELINE_TIMELINE_H
+
+#include <stddef.h>
+
+#include "base/log.h"
+#include "model/address.h"
+#include "model/image.h"
+#include "model/reason.h"
+#include "perfdata/record.h"
+
+struct timeline;
+
+struct timeline_options {
+	// Lent; NULL for silence.
+	const struct log *log;
+	// Samples carry no time: records are ordered by position, and positions serve as times.
+	bool has_no_times;
+};
+
+struct imp_error *timeline_new(const struct timeline_options *options,
+			       struct timeline **ret) MUST_CHECK;
+void timeline_free(struct timeline *timeline);
+
+// Takes note of RECORD if it is one that tells of processes, mappings or identities (MMAP, MMAP2,
+// COMM, FORK, EXIT, NAMESPACES, KSYMBOL, CGROUP, HEADER_BUILD_ID); others are ignored. Copies what
+// it keeps. A record that cannot be read is an error the caller may warn of and go on.
+struct imp_error *timeline_add(struct timeline *timeline, const struct events *events,
+			       const struct record *record) MUST_CHECK;
+
+// True when timeline_add() would look at records of TYPE.
+bool timeline_wants(uint32_t type);
+
+// Takes an entry of the header's BUILD_ID table.
+struct imp_error *timeline_add_build_id(struct timeline *timeline,
+					const struct build_id_record *entry) MUST_CHECK;
+
+// Orders, replays, binds identities. Nothing can be added afterwards.
+struct imp_error *timeline_finish(struct timeline *timeline) MUST_CHECK;
+
+// Images are numbered from 0 in a deterministic order.
+size_t timeline_image_count(const struct timeline *timeline);
+const struct image *timeline_image(const struct timeline *timeline, uint32_t image);
+// How many mappings of the image there were, over all processes.
+uint64_t timeline_image_mappings(const struct timeline *timeline, uint32_t image);
+
+enum { NO_IMAGE = UINT32_MAX };
+
+// Where an address was: an image and an offset in it (model/image.h says what it counts), or
+// NO_IMAGE and why.
+struct place {
+	uint32_t image;
+	enum unknown_reason reason;
+	file_off offset;
+};
+
+// Speeds up questions about the same process in a row. Zero-initialise; one for each thread.
+struct timeline_cache {
+	const void *space;
+	const void *mapping;
+	uint32_t pid;
+	uint64_t from, to;
+};
+
+// Where ADDRESS was in process PID at TIME, in CPUMODE (MISC_KERNEL, MISC_USER, …). CACHE may be
+// NULL.
+struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint64_t time,
+			     unsigned cpumode, abs_addr address, struct timeline_cache *cache);
+
+// The command name of thread TID at TIME, lent by the timeline; NULL when not recorded.
+const char *timeline_comm(const struct timeline *timeline, uint32_t pid, uint32_t tid,
+			  uint64_t time);
+
+#endif
