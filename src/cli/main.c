@@ -58,10 +58,11 @@ static int run_command(const struct command *command, int argc, char **argv)
 		command->defaults(options);
 	struct invocation invocation = { .command = command,
 					 .options = options,
+					 .operands = { argv + 1, (size_t)argc - 1 },
 					 .log = terminal_log() };
 	bool wants_help = false;
-	struct imp_error *err = options_parse(command->options, command->stops_at_operand, argc,
-					      argv, options, &invocation.operands, &wants_help);
+	struct imp_error *err = options_parse(command->options, command->stops_at_operand, options,
+					      &invocation.operands, &wants_help);
 	if (err)
 		return report_error(command->name, err);
 	if (wants_help) {

@@ -12,9 +12,9 @@ static const struct option help_option = { .kind = OPTION_FLAG, .letter = 'h', .
 struct parse {
 	const struct option *options;
 	void *values;
-	int argc;
-	char **argv;
-	int at;
+	char **words;
+	size_t count;
+	size_t at;
 	bool *wants_help;
 };
 
@@ -112,9 +112,9 @@ static bool is_optional_word(const struct option *option, const char *word)
 // The argument of OPTION when it is not written together with it: the next word, or NULL.
 static const char *next_argument(struct parse *parse, const struct option *option)
 {
-	if (parse->at + 1 >= parse->argc)
+	if (parse->at + 1 >= parse->count)
 		return NULL;
-	const char *word = parse->argv[parse->at + 1];
+	const char *word = parse->words[parse->at + 1];
 	if (option->kind == OPTION_OPTIONAL_TEXT && !is_optional_word(option, word))
 		return NULL;
 	parse->at++;
@@ -197,14 +197,13 @@ static struct imp_error *parse_letters(struct parse *parse, const char *word)
 	return NULL;
 }
 
-struct imp_error *options_parse(const struct option *options, bool stops_at_operand, int argc,
-				char **argv, void *values, struct operands *operands,
-				bool *wants_help)
+struct imp_error *options_parse(const struct option *options, bool stops_at_operand, void *values,
+				struct operands *operands, bool *wants_help)
 {
-	struct parse parse = { options, values, argc, argv, 1, wants_help };
+	struct parse parse = { options, values, operands->items, operands->count, 0, wants_help };
 	size_t kept = 0;
-	for (; parse.at < argc; parse.at++) {
-		char *word = argv[parse.at];
+	for (; parse.at < parse.count; parse.at++) {
+		char *word = parse.words[parse.at];
 		struct imp_error *err = NULL;
 		bool is_operand = word[0] != '-' || !word[1];
 		if (!strcmp(word, "--") || (is_operand && stops_at_operand)) {
@@ -212,16 +211,16 @@ struct imp_error *options_parse(const struct option *options, bool stops_at_oper
 			break;
 		}
 		if (is_operand)
-			argv[1 + kept++] = word;
+			parse.words[kept++] = word;
 		else
 			err = word[1] == '-' ? parse_long(&parse, word)
 					     : parse_letters(&parse, word);
 		if (err)
 			return err;
 	}
-	for (; parse.at < argc; parse.at++)
-		argv[1 + kept++] = argv[parse.at];
-	*operands = (struct operands){ argv + 1, kept };
+	for (; parse.at < parse.count; parse.at++)
+		parse.words[kept++] = parse.words[parse.at];
+	operands->count = kept;
 	return NULL;
 }
 

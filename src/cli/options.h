@@ -59,20 +59,19 @@ struct option {
 	bool is_hidden;
 };
 
-// What parsing leaves: the words that are no options.
+// Words of a command line: before parsing all that come after the verb, afterwards those that are
+// no options.
 struct operands {
 	char **items;
 	size_t count;
 };
 
-// Parses ARGV[1..ARGC) by OPTIONS into VALUES (the command's struct). Long names may be abbreviated
-// while unique; flags may be bundled ("-ag"); "--" ends the options, and with STOPS_AT_OPERAND so
-// does the first operand. -h and
-// --help set *WANTS_HELP. Reorders ARGV so that operands stand together. IMP_ERR_USAGE on anything
-// wrong.
-struct imp_error *options_parse(const struct option *options, bool stops_at_operand, int argc,
-				char **argv, void *values, struct operands *operands,
-				bool *wants_help) MUST_CHECK;
+// Parses OPERANDS by OPTIONS into VALUES (the command's struct) and leaves in OPERANDS what is no
+// option (the array is reordered). Long names may be abbreviated while unique; flags may be bundled
+// ("-ag"); "--" ends the options, and with STOPS_AT_OPERAND so does the first operand. -h and
+// --help set *WANTS_HELP. IMP_ERR_USAGE on anything wrong.
+struct imp_error *options_parse(const struct option *options, bool stops_at_operand, void *values,
+				struct operands *operands, bool *wants_help) MUST_CHECK;
 
 // Prints the rows as help of at most 80 columns.
 void options_print(const struct option *options, FILE *out);
