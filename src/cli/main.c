@@ -18,7 +18,7 @@ static void print_help(FILE *out)
 	      out);
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
-	fputs("\n'imprint VERB --help' tells a verb's options; 'imprint --version' the parts built in.\n",
+	fputs("\n'imprint VERB --help' tells its options, 'imprint --version' the parts built in.\n",
 	      out);
 }
 
