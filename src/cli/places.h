@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The directories that the environment names: imprint's store, perf's cache, debuginfod's.
+#ifndef CLI_PLACES_H
+#define CLI_PLACES_H
+
+// $IMPRINT_STORE, else imprint/store in $XDG_DATA_HOME or ~/.local/share. NULL when the environment
+// does not say; free it.
+char *places_store(void);
+
+// ~/.debug, as above.
+char *places_buildid_dir(void);
+
+// Where debuginfod's client keeps what it fetched, as above.
+char *places_debuginfod_cache(void);
+
+#endif
