@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Folds VALUE into HASH.
+// Folds VALUE into HASH. Both halves of the product count: the lower one alone would know nothing
+// of VALUE's upper bits, and tables use the lower bits.
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
-	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
+	unsigned __int128 product =
+		(unsigned __int128)(hash ^ value ^ UINT64_C(0xa0761d6478bd642f)) *
+		UINT64_C(0xe7037ed1a0b428db);
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 // The hash of SIZE bytes, begun from SEED.
