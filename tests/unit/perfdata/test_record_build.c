@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+#include "perfdata/record_build.h"
+
+#include <string.h>
+
+#include "harness/tap.h"
+
+static const struct mmap_record libm = { .pid = 7,
+					 .tid = 8,
+					 .start = 0x7f0000001000,
+					 .length = 0x2000,
+					 .page_offset = 0x1000,
+					 .major = 254,
+					 .minor = 1,
+					 .inode = 4711,
+					 .prot = 5,
+					 .flags = 2,
+					 .path = "/usr/lib/libm.so.6" };
+
+TEST(an_mmap_record_without_an_id_carries_its_inode)
+{
+	_cleanup_buffer_ struct buffer out = { 0 };
+	record_build_mmap(&out, &libm, MISC_USER, NULL);
+	struct cursor cursor = cursor_over(out.bytes, out.size);
+	CHECK_UINT(cursor_u32(&cursor), RECORD_MMAP2);
+	CHECK_UINT(cursor_u16(&cursor), MISC_USER);
+	CHECK_UINT(cursor_u16(&cursor), out.size);
+	CHECK_UINT(out.size, 72 + 24 + 32);
+	cursor_skip(&cursor, 32);
+	CHECK_UINT(cursor_u32(&cursor), 254);
+	CHECK_UINT(cursor_u32(&cursor), 1);
+	CHECK_UINT(cursor_u64(&cursor), 4711);
+	cursor_skip(&cursor, 16);
+	CHECK_TEXT(cursor_string(&cursor), "/usr/lib/libm.so.6");
+}
+
+TEST(setting_an_id_afterwards_gives_the_record_that_was_built_with_it)
+{
+	uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct mmap_record known = libm;
+	known.id = build_id_of(bytes, sizeof bytes);
+	_cleanup_buffer_ struct buffer with = { 0 };
+	_cleanup_buffer_ struct buffer set = { 0 };
+	record_build_mmap(&with, &known, MISC_USER, NULL);
+	record_build_mmap(&set, &libm, MISC_USER, NULL);
+	CHECK(record_set_build_id(set.bytes, set.size, &known.id));
+	CHECK(set.size == with.size && !memcmp(set.bytes, with.bytes, set.size));
+	CHECK(!record_set_build_id(set.bytes, set.size, &known.id));
+}
+
+TEST(an_id_of_more_than_20_bytes_does_not_fit_and_the_inode_stays)
+{
+	uint8_t bytes[32] = { 1 };
+	struct build_id id = build_id_of(bytes, sizeof bytes);
+	_cleanup_buffer_ struct buffer out = { 0 };
+	record_build_mmap(&out, &libm, MISC_USER, NULL);
+	CHECK(!record_set_build_id(out.bytes, out.size, &id));
+	CHECK(!record_set_build_id(out.bytes, 71, &id));
+}
+
+TEST(the_trailer_stands_at_the_end_in_the_order_of_the_kernel)
+{
+	struct comm_record comm = { .pid = 1, .tid = 2, .comm = "a", .is_exec = true };
+	struct stamp stamp = { .pid = 3, .tid = 4, .cpu = 5, .time = 6, .id = 7 };
+	_cleanup_buffer_ struct buffer out = { 0 };
+	record_build_comm(&out, &comm, &stamp);
+	CHECK_UINT(out.size, 24 + WRITTEN_TRAILER_SIZE);
+	struct cursor cursor = cursor_over(out.bytes, out.size);
+	cursor_skip(&cursor, 24);
+	CHECK_UINT(cursor_u32(&cursor), 3);
+	CHECK_UINT(cursor_u32(&cursor), 4);
+	CHECK_UINT(cursor_u64(&cursor), 6);
+	CHECK_UINT(cursor_u32(&cursor), 5);
+	cursor_skip(&cursor, 4);
+	CHECK_UINT(cursor_u64(&cursor), 7);
+}
+
+TEST(a_name_that_is_too_long_for_the_size_field_is_cut)
+{
+	_cleanup_free_ char *name = malloc(70000);
+	REQUIRE(name);
+	memset(name, 'x', 69999);
+	name[69999] = 0;
+	struct mmap_record mmap = libm;
+	mmap.path = name;
+	_cleanup_buffer_ struct buffer out = { 0 };
+	record_build_mmap(&out, &mmap, MISC_USER, NULL);
+	CHECK(out.size <= 65528 && out.size % 8 == 0);
+	uint16_t size;
+	memcpy(&size, out.bytes + 6, sizeof size);
+	CHECK_UINT(size, out.size);
+}
