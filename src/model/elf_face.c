@@ -236,3 +236,26 @@ struct build_id elf_face_id(const struct byte_source *source)
 			read_notes(segments, &segments->items[i], &face);
 	return face.id;
 }
+
+struct copied_image {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+static size_t copied_image_read(void *arg, uint64_t offset, void *bytes, size_t size)
+{
+	const struct copied_image *image = arg;
+	if (offset >= image->size)
+		return 0;
+	if (size > image->size - offset)
+		size = image->size - offset;
+	memcpy(bytes, image->bytes + offset, size);
+	return size;
+}
+
+struct build_id elf_face_id_of_memory(const void *bytes, size_t size)
+{
+	struct copied_image image = { bytes, size };
+	return elf_face_id(&(struct byte_source){
+		.read = copied_image_read, .arg = &image, .is_loaded = true });
+}

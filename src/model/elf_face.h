@@ -48,4 +48,7 @@ void elf_face_read(const struct byte_source *source, struct elf_face *ret);
 // Only the build ID.
 struct build_id elf_face_id(const struct byte_source *source);
 
+// The same for an image of SIZE bytes that were copied out of memory, where it was loaded.
+struct build_id elf_face_id_of_memory(const void *bytes, size_t size);
+
 #endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// A /proc tree: this machine's, another namespace's seen from a sidecar, or one made by a test.
+//
+// Processes come and go and may be closed to us: both are outcomes, never errors.
+#ifndef LIVE_PROC_H
+#define LIVE_PROC_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct proc {
+	int fd;
+	char *path;
+};
+
+enum proc_outcome {
+	PROC_READ,
+	// The process has ended, or there is no such file.
+	PROC_GONE,
+	// We may not look.
+	PROC_FORBIDDEN
+};
+
+// Opens the tree at PATH; NULL means /proc. Give it to proc_free().
+struct imp_error *proc_open(const char *path, struct proc **ret) MUST_CHECK;
+void proc_free(struct proc *proc);
+
+DEFINE_CLEANUP(struct proc *, proc, proc_free)
+#define _cleanup_proc_ __attribute__((cleanup(cleanup_proc)))
+
+// What ERRNUM of a failed call says of the process.
+enum proc_outcome proc_outcome_of(int errnum);
+
+// Opens the file named by FORMAT below the tree, to read. -1 and *outcome when it cannot be.
+int proc_open_file(const struct proc *proc, enum proc_outcome *outcome, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// Appends the file named by FORMAT to RET. Anything that fails is an outcome; only memory is an
+// error.
+struct imp_error *proc_slurp(const struct proc *proc, struct buffer *ret,
+			     enum proc_outcome *outcome, const char *format, ...) MUST_CHECK
+	__attribute__((format(printf, 4, 5)));
+
+// Reads the file named by FORMAT, cut to SIZE - 1 bytes, into TEXT, and ends it with NUL. False
+// (and "") when it cannot be read.
+bool proc_text(const struct proc *proc, char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+// Where the link named by FORMAT points, as text. False (and "") when it cannot be read or is
+// longer than SIZE - 1.
+bool proc_link(const struct proc *proc, char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif
