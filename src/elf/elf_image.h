@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// An open ELF image: what it is, its build ID, its segments. The only folder (with dwarf/, unwind/)
-// that knows libelf.
+// An open ELF image: what it is, its build ID, its segments and sections.
 #ifndef ELF_ELF_IMAGE_H
 #define ELF_ELF_IMAGE_H
 
@@ -8,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "model/address.h"
 #include "model/build_id.h"
@@ -15,7 +15,7 @@
 struct elf_image;
 
 // Opens the ELF file at PATH, or IMP_ERR_BAD_DATA when it is none. Compressed files (.gz .xz .zst
-// .bz2, vmlinuz) are unpacked in memory, at most 2 GiB. Give it to elf_image_free().
+// .bz2, .lz4, vmlinuz) are unpacked in memory, at most 2 GiB. Give it to elf_image_free().
 struct imp_error *elf_image_open(const char *path, struct elf_image **ret) MUST_CHECK;
 
 // The same for FD (taken also on failure); PATH is for messages. OFFSET is where the ELF begins in
@@ -28,6 +28,9 @@ struct imp_error *elf_image_open_memory(const void *bytes, size_t size, const ch
 					struct elf_image **ret) MUST_CHECK;
 
 void elf_image_free(struct elf_image *image);
+
+DEFINE_CLEANUP(struct elf_image *, elf_image, elf_image_free)
+#define _cleanup_elf_image_ __attribute__((cleanup(cleanup_elf_image)))
 
 // Lent by the image.
 const char *elf_image_path(const struct elf_image *image);
@@ -56,15 +59,42 @@ const struct load_segment *elf_image_segment(const struct elf_image *image, size
 // none does.
 bool elf_image_address(const struct elf_image *image, file_off offset, elf_addr *ret);
 
+// The program headers tell where the bytes of the code stood in the mapped file, so that
+// elf_image_address() can answer. False for split debug files that say 0 there (objcopy
+// --only-keep-debug): their stripped twin is needed for it.
+bool elf_image_has_layout(const struct elf_image *image);
+
+struct elf_section {
+	// "" when it has none.
+	const char *name;
+	uint64_t flags, address, offset, size, entry_size, alignment;
+	uint32_t type, link, info;
+};
+
+size_t elf_image_section_count(const struct elf_image *image);
+const struct elf_section *elf_image_section(const struct elf_image *image, size_t index);
+// The first section of that NAME, or NULL.
+const struct elf_section *elf_image_section_named(const struct elf_image *image, const char *name);
+// The bytes of SECTION as they stand in the file, as a cursor of the file's byte order; of size 0
+// when it has none there.
+struct cursor elf_image_section_bytes(const struct elf_image *image,
+				      const struct elf_section *section);
+
+// The whole file (unpacked), mapped or in memory: for libdw. Lent by the image.
+const void *elf_image_bytes(const struct elf_image *image, size_t *size);
+
 enum elf_image_type { ELF_EXECUTABLE, ELF_SHARED, ELF_RELOCATABLE, ELF_CORE, ELF_OTHER };
 enum elf_image_type elf_image_type(const struct elf_image *image);
 bool elf_image_is_64bit(const struct elf_image *image);
+// The bytes are of the other byte order than this machine's.
+bool elf_image_is_swapped(const struct elf_image *image);
 // e_machine.
 uint16_t elf_image_machine(const struct elf_image *image);
-// Has function symbols in .symtab / .dynsym / .gnu_debugdata, and DWARF (.debug_info, .zdebug_info
-// or compressed).
+// Has function symbols in .symtab, in .dynsym, in an (unpacked) .gnu_debugdata; has DWARF
+// (.debug_info, .zdebug_info or compressed).
 bool elf_image_has_symtab(const struct elf_image *image);
 bool elf_image_has_dynsym(const struct elf_image *image);
+bool elf_image_has_debugdata(const struct elf_image *image);
 bool elf_image_has_dwarf(const struct elf_image *image);
 
 #endif
