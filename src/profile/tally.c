@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Interning of tasks, spots and stacks, and adding one tally to another.
+#include "profile/tally.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+void tally_fini(struct tally *tally)
+{
+	strings_fini(&tally->strings);
+	array_fini(&tally->tasks);
+	array_fini(&tally->spots);
+	array_fini(&tally->roots);
+	array_fini(&tally->nodes);
+	table_fini(&tally->task_table);
+	table_fini(&tally->spot_table);
+	table_fini(&tally->root_table);
+	table_fini(&tally->node_table);
+}
+
+static bool task_equal(const struct task *a, const struct task *b)
+{
+	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+// Numbers are one below NO_NUMBER at most, which also keeps them in a table's reach.
+static bool is_full(size_t count)
+{
+	return count >= NO_NUMBER - 1;
+}
+
+static struct imp_error *task_intern(struct tally *tally, const struct task *task, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(hash_mix(task->comm, (uint32_t)task->pid), (uint32_t)task->tid);
+	hash = hash_mix(hash, (uint32_t)task->cpu);
+	struct table_probe probe = table_probe(&tally->task_table, hash);
+	while (table_next(&tally->task_table, &probe, ret))
+		if (task_equal(&tally->tasks.items[*ret], task))
+			return NULL;
+	struct task *fresh = is_full(tally->tasks.count) ? NULL : array_add(&tally->tasks);
+	if (!fresh)
+		return &imp_error_no_memory;
+	*fresh = *task;
+	*ret = (uint32_t)tally->tasks.count - 1;
+	return table_insert(&tally->task_table, hash, *ret) ? NULL : &imp_error_no_memory;
+}
+
+struct imp_error *tally_task(struct tally *tally, const char *comm, const struct task *task,
+			     uint32_t *ret)
+{
+	struct task named = *task;
+	named.comm = NO_NUMBER;
+	if (comm) {
+		struct imp_error *err =
+			strings_intern(&tally->strings, comm, strlen(comm), &named.comm);
+		if (err)
+			return err;
+	}
+	return task_intern(tally, &named, ret);
+}
+
+static bool spot_equal(const struct spot *a, const struct spot *b)
+{
+	return a->offset == b->offset && a->object == b->object && a->is_return == b->is_return &&
+	       a->reason == b->reason && a->cpumode == b->cpumode;
+}
+
+struct imp_error *tally_spot(struct tally *tally, const struct spot *spot, uint32_t *ret)
+{
+	uint64_t traits = (uint64_t)spot->object << 24 | (uint64_t)spot->reason << 16 |
+			  (uint64_t)spot->cpumode << 8 | spot->is_return;
+	uint64_t hash = hash_mix(hash_mix(0, spot->offset), traits);
+	struct table_probe probe = table_probe(&tally->spot_table, hash);
+	while (table_next(&tally->spot_table, &probe, ret))
+		if (spot_equal(&tally->spots.items[*ret], spot))
+			return NULL;
+	struct spot *fresh = is_full(tally->spots.count) ? NULL : array_add(&tally->spots);
+	if (!fresh)
+		return &imp_error_no_memory;
+	*fresh = *spot;
+	*ret = (uint32_t)tally->spots.count - 1;
+	return table_insert(&tally->spot_table, hash, *ret) ? NULL : &imp_error_no_memory;
+}
+
+static struct imp_error *node_add(struct tally *tally, uint32_t parent, uint32_t spot,
+				  uint32_t *ret)
+{
+	struct stack_node *fresh = is_full(tally->nodes.count) ? NULL : array_add(&tally->nodes);
+	if (!fresh)
+		return &imp_error_no_memory;
+	fresh->parent = parent;
+	fresh->spot = spot;
+	*ret = (uint32_t)tally->nodes.count - 1;
+	return NULL;
+}
+
+struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(hash_mix(0, event), task);
+	struct table_probe probe = table_probe(&tally->root_table, hash);
+	uint32_t number;
+	while (table_next(&tally->root_table, &probe, &number)) {
+		const struct stack_root *root = &tally->roots.items[number];
+		if (root->event == event && root->task == task) {
+			*ret = root->node;
+			return NULL;
+		}
+	}
+	number = (uint32_t)tally->roots.count;
+	struct stack_root *fresh = array_add(&tally->roots);
+	if (!fresh)
+		return &imp_error_no_memory;
+	*fresh = (struct stack_root){ .event = event, .task = task };
+	struct imp_error *err = node_add(tally, NO_NUMBER, number, &fresh->node);
+	if (err)
+		return err;
+	*ret = fresh->node;
+	return table_insert(&tally->root_table, hash, number) ? NULL : &imp_error_no_memory;
+}
+
+struct imp_error *tally_call(struct tally *tally, uint32_t parent, uint32_t spot, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(0, (uint64_t)parent << 32 | spot);
+	struct table_probe probe = table_probe(&tally->node_table, hash);
+	while (table_next(&tally->node_table, &probe, ret)) {
+		const struct stack_node *node = &tally->nodes.items[*ret];
+		if (node->parent == parent && node->spot == spot)
+			return NULL;
+	}
+	struct imp_error *err = node_add(tally, parent, spot, ret);
+	if (err)
+		return err;
+	return table_insert(&tally->node_table, hash, *ret) ? NULL : &imp_error_no_memory;
+}
+
+// From FROM's numbers to TALLY's.
+struct renumbering {
+	uint32_t *tasks, *spots, *nodes;
+};
+
+static void renumbering_fini(struct renumbering *numbers)
+{
+	free(numbers->tasks);
+	free(numbers->spots);
+	free(numbers->nodes);
+}
+
+static struct imp_error *merge_tasks(struct tally *tally, const struct tally *from,
+				     uint32_t *numbers)
+{
+	for (size_t i = 0; i < from->tasks.count; i++) {
+		const struct task *task = &from->tasks.items[i];
+		const char *comm = task->comm == NO_NUMBER ? NULL
+							   : strings_at(&from->strings, task->comm);
+		struct imp_error *err = tally_task(tally, comm, task, &numbers[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct imp_error *merge_nodes(struct tally *tally, const struct tally *from,
+				     const struct renumbering *numbers)
+{
+	for (size_t i = 0; i < from->nodes.count; i++) {
+		const struct stack_node *node = &from->nodes.items[i];
+		struct imp_error *err;
+		if (stack_node_is_root(node)) {
+			const struct stack_root *root = &from->roots.items[node->spot];
+			err = tally_root(tally, root->event, numbers->tasks[root->task],
+					 &numbers->nodes[i]);
+		} else {
+			err = tally_call(tally, numbers->nodes[node->parent],
+					 numbers->spots[node->spot], &numbers->nodes[i]);
+		}
+		if (err)
+			return err;
+		tally_add(tally, numbers->nodes[i], node->samples, node->weight);
+	}
+	return NULL;
+}
+
+struct imp_error *tally_merge(struct tally *tally, const struct tally *from)
+{
+	_cleanup_(renumbering_fini) struct renumbering numbers = {
+		.tasks = malloc(from->tasks.count * sizeof(uint32_t) + 1),
+		.spots = malloc(from->spots.count * sizeof(uint32_t) + 1),
+		.nodes = malloc(from->nodes.count * sizeof(uint32_t) + 1),
+	};
+	if (!numbers.tasks || !numbers.spots || !numbers.nodes)
+		return &imp_error_no_memory;
+	struct imp_error *err = merge_tasks(tally, from, numbers.tasks);
+	for (size_t i = 0; i < from->spots.count && !err; i++)
+		err = tally_spot(tally, &from->spots.items[i], &numbers.spots[i]);
+	return err ? err : merge_nodes(tally, from, &numbers);
+}
