@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // The demo's workload: a service of which two builds exist. Compile with -DBUILD=1 or -DBUILD=2.
 //
-// Both builds do the same work for a number of seconds, but the second has another function at the place where the
-// first has its hot one: whoever reads the samples of one build with the symbols of the other is told a wrong name.
+// Both builds do the same work for a number of seconds, but the second has another function at the
+// place where the first has its hot one: whoever reads the samples of one build with the symbols of
+// the other is told a wrong name.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
