@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Adding: one object, or a batch that is made durable by one call.
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/object.h"
+
+static struct imp_error *check_writable(const struct store *store)
+{
+	if (store->mode == STORE_WRITE)
+		return NULL;
+	return error_new(IMP_ERR_USAGE, "%s: the store is open for reading only", store->dir);
+}
+
+static struct imp_error *add(struct store *store, const struct store_item *item,
+			     const struct source *source, struct store_added *ret)
+{
+	struct imp_error *err = check_writable(store);
+	if (err)
+		return err;
+	struct pending pending;
+	err = pending_write(store, item, source, &pending);
+	if (err)
+		return err;
+	err = pending_sync(store, &pending);
+	if (!err)
+		err = pending_publish(store, &pending, ret);
+	pending_fini(store, &pending);
+	return err;
+}
+
+struct imp_error *store_add_fd(struct store *store, const struct store_item *item, int fd,
+			       struct store_added *ret)
+{
+	return add(store, item, &(struct source){ .fd = fd }, ret);
+}
+
+struct imp_error *store_add_file(struct store *store, const struct store_item *item,
+				 const char *file, struct store_added *ret)
+{
+	// O_NONBLOCK: opening a FIFO must not hang; store_add_fd() refuses it.
+	_cleanup_close_ int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return error_system(errno, "%s: cannot open", file);
+	return store_add_fd(store, item, fd, ret);
+}
+
+struct imp_error *store_add_memory(struct store *store, const struct store_item *item,
+				   const void *bytes, size_t size, struct store_added *ret)
+{
+	return add(store, item, &(struct source){ .fd = -1, .bytes = bytes, .size = size }, ret);
+}
+
+static bool has_object(const struct store_objects *objects, const struct store_hash *hash)
+{
+	for (size_t i = 0; i < objects->count; i++)
+		if (store_hash_equal(&objects->items[i].hash, hash))
+			return true;
+	return false;
+}
+
+bool store_knows_file(struct store *store, const struct store_item *item, const struct stat *stat)
+{
+	struct entry_name name = entry_name_of(&item->id, NULL);
+	_cleanup_close_ int entry =
+		build_id_is_none(&item->id) ? -1 : store_entry_open(store, &name, false);
+	if (entry < 0)
+		return false;
+	_cleanup_journal_ struct journal journal = { 0 };
+	_cleanup_store_objects_ struct store_objects objects = { 0 };
+	_cleanup_error_ struct imp_error *err = journal_read(entry, &journal);
+	if (!err)
+		err = entry_objects(entry, &name, &objects);
+	struct file_stamp stamp = file_stamp_of(stat);
+	for (size_t i = 0; !err && i < journal.count; i++) {
+		const struct journal_line *line = &journal.items[i];
+		bool same_path = item->path ? line->path && !strcmp(line->path, item->path)
+					    : !line->path;
+		if (line->kind == 's' && same_path && file_stamp_equal(&line->stamp, &stamp) &&
+		    has_object(&objects, &line->hash)) {
+			journal_touch(entry);
+			return true;
+		}
+	}
+	return false;
+}
+
+enum {
+	// What a batch gathers before it commits by itself.
+	BATCH_FILES = 4096,
+	BATCH_BYTES = 1 << 30,
+};
+
+struct store_batch {
+	struct store *store;
+	pthread_mutex_t mutex;
+	ARRAY_OF(struct pending) pending;
+	uint64_t bytes;
+	struct store_batch_counts counts;
+};
+
+struct imp_error *store_batch_new(struct store *store, struct store_batch **ret)
+{
+	struct imp_error *err = check_writable(store);
+	struct store_batch *batch = err ? NULL : calloc(1, sizeof *batch);
+	if (!err && !batch)
+		err = &imp_error_no_memory;
+	if (err)
+		return err;
+	batch->store = store;
+	(void)pthread_mutex_init(&batch->mutex, NULL);
+	*ret = batch;
+	return NULL;
+}
+
+// One call for the whole file system is cheaper than one for each of many files, dearer for few.
+static struct imp_error *sync_all(struct store_batch *batch)
+{
+	enum { FEW = 8 };
+	size_t written = 0;
+	for (size_t i = 0; i < batch->pending.count; i++)
+		written += batch->pending.items[i].tmp_name[0] != 0;
+	if (written > FEW) {
+		if (syncfs(batch->store->root) < 0)
+			return error_system(errno, "%s: cannot make files durable",
+					    batch->store->dir);
+		return NULL;
+	}
+	struct imp_error *err = NULL;
+	for (size_t i = 0; !err && i < batch->pending.count; i++)
+		err = pending_sync(batch->store, &batch->pending.items[i]);
+	return err;
+}
+
+static void count_added(struct store_batch_counts *counts, const struct store_added *added)
+{
+	if (added->is_new) {
+		counts->added++;
+		counts->added_bytes += added->size_bytes;
+	} else {
+		counts->known++;
+	}
+	if (added->is_new && added->is_collision)
+		counts->collisions++;
+}
+
+// Publishes what has gathered; all of it is given back in any case. Called with the mutex held.
+static struct imp_error *flush(struct store_batch *batch)
+{
+	struct imp_error *err = sync_all(batch);
+	for (size_t i = 0; i < batch->pending.count; i++) {
+		struct pending *pending = &batch->pending.items[i];
+		struct store_added added = { 0 };
+		if (!err)
+			err = pending_publish(batch->store, pending, &added);
+		if (!err)
+			count_added(&batch->counts, &added);
+		pending_fini(batch->store, pending);
+	}
+	batch->pending.count = 0;
+	batch->bytes = 0;
+	return err;
+}
+
+struct imp_error *store_batch_add_fd(struct store_batch *batch, const struct store_item *item,
+				     int fd)
+{
+	struct pending pending;
+	struct source source = { .fd = fd };
+	struct imp_error *err = pending_write(batch->store, item, &source, &pending);
+	if (err)
+		return err;
+	pthread_mutex_lock(&batch->mutex);
+	struct pending *slot = array_add(&batch->pending);
+	if (slot) {
+		*slot = pending;
+		batch->bytes += pending.size_bytes;
+		if (batch->pending.count >= BATCH_FILES || batch->bytes >= BATCH_BYTES)
+			err = flush(batch);
+	} else {
+		pending_fini(batch->store, &pending);
+		err = &imp_error_no_memory;
+	}
+	pthread_mutex_unlock(&batch->mutex);
+	return err;
+}
+
+struct imp_error *store_batch_commit(struct store_batch *batch, struct store_batch_counts *counts)
+{
+	struct imp_error *err = flush(batch);
+	if (counts)
+		*counts = batch->counts;
+	array_fini(&batch->pending);
+	(void)pthread_mutex_destroy(&batch->mutex);
+	free(batch);
+	return err;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Walking below an open directory one component at a time.
+//
+// openat2() would do the same in one call, but is missing before Linux 5.6 and refused by some
+// sandboxes.
+#include "store/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+
+static int open_step(int dir, const char *name, bool make)
+{
+	enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+	int fd = openat(dir, name, FLAGS);
+	if (fd >= 0 || errno != ENOENT || !make)
+		return fd;
+	if (mkdirat(dir, name, 0777) < 0 && errno != EEXIST)
+		return -1;
+	return openat(dir, name, FLAGS);
+}
+
+int beneath_open_dir(int root, const char *path, bool make)
+{
+	_cleanup_close_ int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	while (at >= 0 && *path) {
+		char name[NAME_MAX + 1];
+		size_t length = strcspn(path, "/");
+		if (length == 0 || length > NAME_MAX) {
+			errno = length ? ENAMETOOLONG : EINVAL;
+			return -1;
+		}
+		memcpy(name, path, length);
+		name[length] = 0;
+		int next = open_step(at, name, make);
+		(void)close(at);
+		at = next;
+		path += length + (path[length] == '/');
+	}
+	return steal_fd(&at);
+}
+
+int beneath_open_parent(int root, const char *path, bool make, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash) {
+		*name = path;
+		return fcntl(root, F_DUPFD_CLOEXEC, 0);
+	}
+	char parent[PATH_MAX];
+	size_t length = (size_t)(slash - path);
+	if (length >= sizeof parent) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(parent, path, length);
+	parent[length] = 0;
+	*name = slash + 1;
+	return beneath_open_dir(root, parent, make);
+}
+
+void beneath_prune(int root, const char *path)
+{
+	char left[PATH_MAX];
+	if (strlen(path) >= sizeof left)
+		return;
+	memcpy(left, path, strlen(path) + 1);
+	while (*left) {
+		const char *name;
+		_cleanup_close_ int parent = beneath_open_parent(root, left, false, &name);
+		if (parent < 0 || unlinkat(parent, name, AT_REMOVEDIR) < 0)
+			return;
+		char *slash = strrchr(left, '/');
+		*(slash ? slash : left) = 0;
+	}
+}
+
+struct tmp_name tmp_name_new(void)
+{
+	struct tmp_name name;
+	uint64_t random = 0;
+	// Without randomness (a very young machine) O_EXCL still keeps two writers apart.
+	if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+		random = (uint64_t)getpid();
+	(void)snprintf(name.text, sizeof name.text, "%016" PRIx64, random);
+	return name;
+}
+
+// What is at NAME already does: the same link, no link at all, or one that is to be kept.
+static bool link_is_settled(int dir, const char *name, const char *text, enum link_policy policy)
+{
+	char there[PATH_MAX];
+	ssize_t length = readlinkat(dir, name, there, sizeof there);
+	if (length < 0)
+		return true;
+	if ((size_t)length == strlen(text) && !memcmp(there, text, (size_t)length))
+		return true;
+	struct stat stat;
+	return policy == LINK_KEEP && !fstatat(dir, name, &stat, 0);
+}
+
+bool beneath_link(int dir, const char *name, const char *text, enum link_policy policy, int tmp)
+{
+	if (!symlinkat(text, dir, name))
+		return true;
+	if (errno != EEXIST)
+		return false;
+	if (link_is_settled(dir, name, text, policy))
+		return true;
+	struct tmp_name other = tmp_name_new();
+	if (symlinkat(text, tmp, other.text) < 0)
+		return false;
+	if (!renameat(tmp, other.text, dir, name))
+		return true;
+	int reason = errno;
+	(void)unlinkat(tmp, other.text, 0);
+	errno = reason;
+	return false;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// What an open store is, for the files of this room: its directories and its lock.
+#ifndef STORE_ROOT_H
+#define STORE_ROOT_H
+
+#include <openssl/evp.h>
+
+#include "store/layout.h"
+
+struct store {
+	char *dir;
+	const struct log *log;
+	enum store_mode mode;
+	// The store's directory, and .imprint in it.
+	int root;
+	int home;
+	// Where files are written; -1 when the store is only read.
+	int tmp;
+	EVP_MD *sha256;
+};
+
+enum lock_kind {
+	// Many may add at once.
+	LOCK_ADD,
+	// Alone: objects or links are taken away.
+	LOCK_ALONE,
+};
+
+// Waits for the lock, which is held until *ret is closed (or the process dies).
+struct imp_error *store_lock(struct store *store, enum lock_kind kind, int *ret) MUST_CHECK;
+
+// The SHA-256 of FD from its beginning to its end, and how many bytes that were.
+struct imp_error *store_hash_fd(struct store *store, int fd, const char *path,
+				struct store_hash *ret, uint64_t *size) MUST_CHECK;
+
+// Opens the entry NAME; -1 and errno ENOENT when there is none. MAKE makes it.
+int store_entry_open(struct store *store, const struct entry_name *name, bool make);
+
+// Appends the objects of the entry ENTRY to RET, in no order.
+struct imp_error *entry_objects(int entry, const struct entry_name *name,
+				struct store_objects *ret) MUST_CHECK;
+
+// Moves a damaged object out of the way, and the links to what is left.
+struct imp_error *object_set_aside(struct store *store, int entry, const struct entry_name *name,
+				   const struct store_object *object) MUST_CHECK;
+
+// Whether A comes before B where nothing else decides: rank, then age, then hash.
+bool object_is_better(const struct store_object *a, const struct store_object *b);
+
+#endif
