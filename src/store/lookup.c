@@ -39,8 +39,7 @@ bool object_is_better(const struct store_object *a, const struct store_object *b
 	return memcmp(a->hash.bytes, b->hash.bytes, sizeof a->hash.bytes) < 0;
 }
 
-// A directory stream over FD, which stays the caller's.
-static DIR *open_listing(int fd)
+DIR *open_listing(int fd)
 {
 	_cleanup_close_ int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = own < 0 ? NULL : fdopendir(own);

@@ -44,6 +44,17 @@ struct imp_error *entry_objects(int entry, const struct entry_name *name,
 struct imp_error *object_set_aside(struct store *store, int entry, const struct entry_name *name,
 				   const struct store_object *object) MUST_CHECK;
 
+// Takes the entry NAME away: at once for all who look, then its links, then its bytes. Called under
+// LOCK_ALONE.
+struct imp_error *entry_remove(struct store *store, const struct entry_name *name,
+			       int entry) MUST_CHECK;
+
+// Removes what writers that are gone left in tmp, and adds their number to *count.
+void leftovers_remove(struct store *store, size_t *count);
+
+// A directory stream over the directory FD, which stays the caller's; NULL and errno on failure.
+DIR *open_listing(int fd);
+
 // Whether A comes before B where nothing else decides: rank, then age, then hash.
 bool object_is_better(const struct store_object *a, const struct store_object *b);
 

@@ -77,6 +77,9 @@ static struct imp_error *open_for_writing(struct store *store)
 	store->tmp = beneath_open_dir(store->home, "tmp", true);
 	if (store->tmp < 0)
 		return error_system(errno, "%s: cannot make .imprint/tmp", store->dir);
+	// Held as long as the store is open: whoever gets it alone knows that no writer is left
+	// (leftovers_remove()). Some network file systems have no locks on directories.
+	(void)flock(store->tmp, LOCK_SH);
 	bool missing;
 	struct imp_error *err = check_version(store, &missing);
 	return err || !missing ? err : write_version(store);

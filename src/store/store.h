@@ -204,6 +204,81 @@ struct imp_error *store_complete(struct store *store, const char *prefix,
 struct imp_error *store_ids_at(struct store *store, const char *path,
 			       struct store_ids *ret) MUST_CHECK;
 
+// An entry: all that the store has under one ID, or under one hash.
+struct store_entry {
+	// None: the entry of an image without an ID; its only object tells the hash.
+	struct build_id id;
+	// The hex digits of the ID or the hash.
+	const char *name;
+	const struct store_objects *objects;
+	uint64_t size_bytes;
+	// When it was last added to or read from, to the hour; 0: not known.
+	int64_t used_s;
+	bool is_pinned;
+};
+
+// Visits all entries in the order of their names, those without an ID last. ENTRY is lent for the
+// call. Entries that come or go meanwhile may be missed.
+typedef struct imp_error *store_visitor(void *arg, const struct store_entry *entry);
+struct imp_error *store_walk(struct store *store, store_visitor *visit, void *arg) MUST_CHECK;
+
+// Keeps the entry of ID from store_gc(), or no longer. *found is false when there is none.
+struct imp_error *store_pin(struct store *store, const struct build_id *id, bool is_pinned,
+			    bool *found) MUST_CHECK;
+
+// Takes the entry of ID, or that of an image without an ID by its HASH, out of the store. *found
+// is false when there was none.
+struct imp_error *store_remove(struct store *store, const struct build_id *id,
+			       const struct store_hash *hash, bool *found) MUST_CHECK;
+
+struct store_gc_options {
+	// The least recently used go until the rest is no larger. 0: no limit.
+	uint64_t most_bytes;
+	// What was not used since then goes. 0: no limit.
+	int64_t used_since_s;
+	// IDs that stay whatever else is said. May be NULL.
+	const struct build_id *keep;
+	size_t keep_count;
+	// Only says what would go.
+	bool is_dry;
+	// Called for each entry that goes; may be NULL.
+	void (*going)(void *arg, const struct store_entry *entry);
+	void *arg;
+};
+
+struct store_gc_counts {
+	size_t kept, gone;
+	uint64_t kept_bytes, gone_bytes;
+};
+
+// Frees space. What is pinned stays, and so does what was used while this runs.
+struct imp_error *store_gc(struct store *store, const struct store_gc_options *options,
+			   struct store_gc_counts *ret) MUST_CHECK;
+
+struct store_verify_options {
+	// Threads to hash with; 0: one for each processor.
+	unsigned workers;
+	// Called for each whole object, its file open at FD: says whether it is what the entry
+	// claims (its own build ID is the entry's). From any thread; NULL: only the hash is
+	// compared.
+	bool (*is_right)(void *arg, const struct store_object *object, int fd);
+	void *arg;
+};
+
+struct store_verify_counts {
+	size_t entries, objects;
+	uint64_t bytes;
+	// Set aside: other bytes than their name says, or of another build.
+	size_t damaged;
+	// Put right: links that led nowhere or were missing, files that a writer left unfinished.
+	size_t links, leftovers;
+};
+
+// Reads every byte. Damaged objects are set aside (when the store may be written to) and told to
+// the log.
+struct imp_error *store_verify(struct store *store, const struct store_verify_options *options,
+			       struct store_verify_counts *ret) MUST_CHECK;
+
 #define _cleanup_store_ __attribute__((cleanup(cleanup_store)))
 #define _cleanup_store_objects_ __attribute__((cleanup(store_objects_fini)))
 #define _cleanup_store_sights_ __attribute__((cleanup(store_sights_fini)))
