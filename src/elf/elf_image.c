@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "elf/elf_notes.h"
+#include "elf/module_layout.h"
 #include "elf/unpack.h"
 
 enum { HEADERS_MOST = 1 << 20 };
@@ -135,6 +136,8 @@ static struct imp_error *read_headers(struct elf_image *image)
 	}
 	if (!read_segments(image) || !read_sections(image))
 		return &imp_error_no_memory;
+	if (header->type == ET_REL)
+		module_layout(image->sections.items, image->sections.count);
 	struct elf_reader reader;
 	elf_reader_over_memory(&reader, image->bytes, image->size);
 	image->id = elf_reader_build_id(&reader);

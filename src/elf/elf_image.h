@@ -67,7 +67,10 @@ bool elf_image_has_layout(const struct elf_image *image);
 struct elf_section {
 	// "" when it has none.
 	const char *name;
-	uint64_t flags, address, offset, size, entry_size, alignment;
+	// In relocatable files, whose sections have no address, the one that module_layout.h gives
+	// it.
+	uint64_t address;
+	uint64_t flags, offset, size, entry_size, alignment;
 	uint32_t type, link, info;
 };
 
