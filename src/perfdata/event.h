@@ -9,6 +9,36 @@
 
 #include "perfdata/attr.h"
 
+// Bits of event_attr.sample_type.
+enum {
+	SAMPLE_IP = 1 << 0,
+	SAMPLE_TID = 1 << 1,
+	SAMPLE_TIME = 1 << 2,
+	SAMPLE_ADDR = 1 << 3,
+	SAMPLE_READ = 1 << 4,
+	SAMPLE_CALLCHAIN = 1 << 5,
+	SAMPLE_ID = 1 << 6,
+	SAMPLE_CPU = 1 << 7,
+	SAMPLE_PERIOD = 1 << 8,
+	SAMPLE_STREAM_ID = 1 << 9,
+	SAMPLE_RAW = 1 << 10,
+	SAMPLE_BRANCH_STACK = 1 << 11,
+	SAMPLE_REGS_USER = 1 << 12,
+	SAMPLE_STACK_USER = 1 << 13,
+	SAMPLE_WEIGHT = 1 << 14,
+	SAMPLE_DATA_SRC = 1 << 15,
+	SAMPLE_IDENTIFIER = 1 << 16,
+	SAMPLE_TRANSACTION = 1 << 17,
+	SAMPLE_REGS_INTR = 1 << 18,
+	SAMPLE_PHYS_ADDR = 1 << 19,
+	SAMPLE_AUX = 1 << 20,
+	SAMPLE_CGROUP = 1 << 21,
+	SAMPLE_DATA_PAGE_SIZE = 1 << 22,
+	SAMPLE_CODE_PAGE_SIZE = 1 << 23,
+	SAMPLE_WEIGHT_STRUCT = 1 << 24,
+	SAMPLE_KNOWN_BITS = (1 << 25) - 1,
+};
+
 enum { NO_FIELD = 0xffff };
 
 // Byte positions of fixed fields: in a SAMPLE from the record's start, in other records' trailers
@@ -37,20 +67,40 @@ struct event {
 // Fills EVENT's layout and is_opaque from its attr.
 void event_lay_out(struct event *event);
 
+// A name for what ATTR counts ("cycles", "raw 0x1c2", "tracepoint 312"), owned by the caller; NULL
+// when memory ran out.
+char *event_name_of(const struct event_attr *attr);
+
+struct id_slot {
+	uint64_t id;
+	// Index of the event + 1; 0 is a free slot.
+	uint32_t event;
+};
+
 // All events of a recording.
 struct events {
 	struct event *items;
 	size_t count;
+	size_t room;
 	// IDs to events; see events_index().
 	struct id_slot *by_id;
 	size_t id_slots;
+	uint64_t id_seed;
+	// Where all events have the ID that tells which of them a record belongs to: in samples from
+	// the start, in trailers from the end; NO_FIELD when they do not agree.
+	uint16_t sample_id_at, trailer_id_at;
 	// All events have the fields to find an ID by at the same places.
 	bool ids_are_readable;
+	// All events lay out their samples alike, so that a sample of no known event can be read.
+	bool are_alike;
 };
 
 void events_fini(struct events *events);
 
-// Builds the index from IDs to events; call again after adding.
+// A new zeroed last event, or NULL when memory ran out.
+struct event *events_add(struct events *events);
+
+// Lays out all events and builds the index from IDs to events; call again after adding.
 struct imp_error *events_index(struct events *events) MUST_CHECK;
 
 // The event of an ID, or NULL.

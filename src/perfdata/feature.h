@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cursor.h"
+#include "perfdata/event.h"
+
 enum feature_bit {
 	FEATURE_TRACING_DATA = 1,
 	FEATURE_BUILD_ID = 2,
@@ -69,7 +72,23 @@ static inline bool features_has(const struct features *features, unsigned bit)
 	return bit < FEATURE_BITS && features->present[bit / 64] >> bit % 64 & 1;
 }
 
+void features_fini(struct features *features);
+
 // "HOSTNAME", "BUILD_ID", …; NULL for a bit this build does not know.
 const char *feature_name(unsigned bit);
+
+// Whether anything of feature BIT is read when a recording is opened.
+bool feature_is_kept(unsigned bit);
+
+// Takes what `struct features` keeps of the PAYLOAD of feature BIT; nothing for the other features.
+struct imp_error *feature_read(unsigned bit, struct cursor *payload, struct features *ret) MUST_CHECK;
+
+// A string as features have it: a length, then so many bytes, of which those before the first NUL
+// count. Owned by the caller; NULL when PAYLOAD failed or memory ran out.
+char *feature_string(struct cursor *payload);
+
+// Adds to RET the events that an EVENT_DESC has, with their IDs and names: the one place where files
+// name them.
+struct imp_error *feature_read_event_desc(struct cursor *payload, struct events *ret) MUST_CHECK;
 
 #endif

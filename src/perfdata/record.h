@@ -61,6 +61,8 @@ enum record_type {
 	RECORD_SCHEDSTAT_DOMAIN = 86,
 };
 
+enum { RECORD_HEADER_SIZE = 8, RECORD_MOST_BYTES = 65535 };
+
 // "MMAP2", "SAMPLE", …; NULL for a type this build does not know.
 const char *record_type_name(uint32_t type);
 
@@ -71,9 +73,13 @@ enum {
 	MISC_HYPERVISOR = 3,
 	MISC_GUEST_KERNEL = 4,
 	MISC_GUEST_USER = 5,
+	// What the bits from 12 on mean depends on the type.
 	MISC_PROC_MAP_PARSE_TIMEOUT = 1 << 12,
 	MISC_MMAP_DATA = 1 << 13,
 	MISC_COMM_EXEC = 1 << 13,
+	MISC_SWITCH_OUT = 1 << 13,
+	MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+	MISC_EXACT_IP = 1 << 14,
 	MISC_MMAP_BUILD_ID = 1 << 14,
 	MISC_BUILD_ID_SIZE = 1 << 15,
 };
@@ -163,6 +169,10 @@ struct namespaces_record {
 struct imp_error *namespaces_record_read(const struct record *record,
 					 struct namespaces_record *ret) MUST_CHECK;
 
+// The link INDEX (0 net, 1 uts, 2 ipc, 3 pid, 4 user, 5 mnt, 6 cgroup); false when there is none.
+bool namespaces_record_at(const struct namespaces_record *namespaces, uint64_t index,
+			  uint64_t *device, uint64_t *inode);
+
 struct cgroup_record {
 	uint64_t id;
 	const char *path;
@@ -176,6 +186,16 @@ struct lost_record {
 };
 struct imp_error *lost_record_read(const struct record *record, struct lost_record *ret) MUST_CHECK;
 
+// SWITCH and SWITCH_CPU_WIDE.
+struct switch_record {
+	bool is_out, is_preempted;
+	// Of SWITCH_CPU_WIDE: what ran before (out: runs next).
+	uint32_t other_pid, other_tid;
+	bool has_other;
+};
+struct imp_error *switch_record_read(const struct record *record,
+				     struct switch_record *ret) MUST_CHECK;
+
 // An entry of the header's BUILD_ID table, or a HEADER_BUILD_ID record.
 struct build_id_record {
 	uint16_t misc;
@@ -187,5 +207,16 @@ struct build_id_record {
 };
 struct imp_error *build_id_record_read(const struct record *record,
 				       struct build_id_record *ret) MUST_CHECK;
+
+// The whole BUILD_ID table of a header: entries with owned paths, for build_id_table_fini().
+struct build_id_table {
+	struct build_id_record *items;
+	size_t count;
+	size_t room;
+};
+
+// Reads TABLE's entries to RET (zeroed). What was read before an error stays in RET.
+struct imp_error *build_id_table_read(struct cursor *table, struct build_id_table *ret) MUST_CHECK;
+void build_id_table_fini(struct build_id_table *table);
 
 #endif

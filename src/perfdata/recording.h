@@ -10,9 +10,12 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "base/log.h"
+#include "perfdata/chunk.h"
 #include "perfdata/feature.h"
 #include "perfdata/record.h"
+#include "perfdata/scan.h"
 
 struct recording;
 
@@ -21,6 +24,8 @@ struct recording_options {
 	const struct log *log;
 	// Threads to read with; 0: one for each processor.
 	unsigned workers;
+	// Where what cannot be read in place is unpacked to; NULL: /tmp.
+	const char *temporary_directory;
 };
 
 // Opens PATH: a file, a directory, or "-" for standard input; .gz, .xz and .zst are unpacked to a
@@ -50,38 +55,23 @@ const char *recording_warning(const struct recording *recording, size_t index);
 size_t recording_build_id_count(const struct recording *recording);
 const struct build_id_record *recording_build_id(const struct recording *recording, size_t index);
 
-// A run of whole records in memory. Iterate with chunk_next().
-struct chunk {
-	const uint8_t *bytes;
-	size_t size;
-	size_t at;
-	uint64_t offset;
-	uint64_t position;
-	bool swap;
-	// The records come out of a compressed record at `offset`.
-	bool is_inflated;
-};
-
-// The next record; false at the end of the chunk. Payloads outside of records (AUXTRACE,
-// TRACING_DATA) are stepped over.
-bool chunk_next(struct chunk *chunk, struct record *ret);
-
-// A first pass, in which where records begin is found while several chunks are read at once. READ
-// makes a result of a chunk; results of chunks that turn out to have been cut wrongly are given to
-// DISCARD and read again. COMMIT takes each result exactly once, in file order, never two at once.
-struct scan {
-	struct imp_error *(*read)(void *arg, struct chunk *chunk, void **result);
-	struct imp_error *(*commit)(void *arg, void *result);
-	void (*discard)(void *arg, void *result);
-};
 struct imp_error *recording_scan(struct recording *recording, const struct scan *scan,
 				 void *arg) MUST_CHECK;
 
-// A later pass (after recording_scan()): VISIT sees each chunk once, in any order, on workers
-// 0..recording_workers()-1, each worker one chunk at a time.
-typedef struct imp_error *recording_visitor(void *arg, unsigned worker, struct chunk *chunk);
+// A later pass: VISIT sees each chunk once, in any order, on workers 0..recording_workers()-1, each
+// worker one chunk at a time. Begins with an empty recording_scan() if there was none yet.
 struct imp_error *recording_visit(struct recording *recording, recording_visitor *visit,
 				  void *arg) MUST_CHECK;
 unsigned recording_workers(const struct recording *recording);
+
+// Of compressed records, once scanned: how many, their bytes in the file, and the bytes of the
+// records in them.
+void recording_compression(const struct recording *recording, uint64_t *records, uint64_t *bytes,
+			   uint64_t *inflated_bytes);
+
+// Appends the payload of feature BIT as it stands in the file, in its byte order; nothing without
+// the feature.
+struct imp_error *recording_read_feature(const struct recording *recording, unsigned bit,
+					 struct buffer *ret) MUST_CHECK;
 
 #endif

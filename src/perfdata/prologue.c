@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Reads the metadata records at the beginning of a stream.
+#include "perfdata/prologue.h"
+
+#include <inttypes.h>
+
+enum { UPDATE_NAME = 2, EVENT_TYPE_NAME_SIZE = 64 };
+
+struct prologue {
+	struct events *events;
+	struct feature_sections *sections;
+};
+
+static void set_section(struct feature_sections *sections, unsigned bit, uint64_t offset,
+			uint64_t size)
+{
+	sections->present[bit / 64] |= UINT64_C(1) << bit % 64;
+	sections->at[bit] = (struct section){ offset, size };
+}
+
+static struct imp_error *read_attr(struct prologue *prologue, const struct record *record)
+{
+	struct cursor body = record_body(record);
+	struct cursor peek = body;
+	cursor_u32(&peek);
+	uint32_t size = cursor_u32(&peek);
+	struct event_attr attr;
+	struct imp_error *err = attr_read(&body, size ? size : 64, &attr);
+	return err ? err : event_add_with_ids(prologue->events, &attr, &body, NULL);
+}
+
+static struct imp_error *read_feature(struct prologue *prologue, const struct record *record)
+{
+	struct cursor body = record_body(record);
+	uint64_t bit = cursor_u64(&body);
+	if (body.failed)
+		return cursor_error(&body, "HEADER_FEATURE");
+	// The end of the features is marked by an empty one of the number behind the last known to
+	// the writer.
+	bool is_end = !cursor_left(&body) && bit >= FEATURE_CPU_DOMAIN_INFO;
+	if (bit < FEATURE_BITS && !is_end)
+		set_section(prologue->sections, (unsigned)bit, body.origin + body.at,
+			    cursor_left(&body));
+	return NULL;
+}
+
+static struct imp_error *read_tracing_data(struct prologue *prologue, const struct record *record)
+{
+	struct cursor body = record_body(record);
+	uint32_t size = cursor_u32(&body);
+	if (body.failed)
+		return cursor_error(&body, "HEADER_TRACING_DATA");
+	set_section(prologue->sections, FEATURE_TRACING_DATA, record->offset + record->size, size);
+	return NULL;
+}
+
+static struct imp_error *name_event(struct event *event, const char *name, size_t most)
+{
+	if (event->name || !most || !*name)
+		return NULL;
+	event->name = strndup(name, most);
+	return event->name ? NULL : &imp_error_no_memory;
+}
+
+static struct imp_error *read_event_update(struct prologue *prologue, const struct record *record)
+{
+	struct cursor body = record_body(record);
+	uint64_t type = cursor_u64(&body);
+	uint64_t id = cursor_u64(&body);
+	if (body.failed)
+		return cursor_error(&body, "EVENT_UPDATE");
+	if (type != UPDATE_NAME)
+		return NULL;
+	const char *name = (const char *)body.start + body.at;
+	for (size_t i = 0; i < prologue->events->count; i++) {
+		struct event *event = &prologue->events->items[i];
+		// The update names an event by the first of its IDs.
+		if (event->id_count && event->ids[0] == id)
+			return name_event(event, name, cursor_left(&body));
+	}
+	return NULL;
+}
+
+// perf before 3.11 named events by their config.
+static struct imp_error *read_event_type(struct prologue *prologue, const struct record *record)
+{
+	struct cursor body = record_body(record);
+	uint64_t config = cursor_u64(&body);
+	const uint8_t *name = cursor_bytes(&body, EVENT_TYPE_NAME_SIZE);
+	if (!name)
+		return cursor_error(&body, "HEADER_EVENT_TYPE");
+	struct imp_error *err = NULL;
+	for (size_t i = 0; !err && i < prologue->events->count; i++)
+		if (prologue->events->items[i].attr.config == config)
+			err = name_event(&prologue->events->items[i], (const char *)name,
+					 EVENT_TYPE_NAME_SIZE);
+	return err;
+}
+
+static const struct {
+	uint32_t type;
+	struct imp_error *(*read)(struct prologue *prologue, const struct record *record);
+} readers[] = {
+	{ RECORD_HEADER_ATTR, read_attr },
+	{ RECORD_HEADER_FEATURE, read_feature },
+	{ RECORD_HEADER_TRACING_DATA, read_tracing_data },
+	{ RECORD_EVENT_UPDATE, read_event_update },
+	{ RECORD_HEADER_EVENT_TYPE, read_event_type },
+};
+
+static struct imp_error *read_record(struct prologue *prologue, const struct record *record)
+{
+	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+		if (readers[i].type == record->type)
+			return readers[i].read(prologue, record);
+	return NULL;
+}
+
+struct imp_error *prologue_read(struct stream *stream, struct events *events,
+				struct feature_sections *sections, struct warnings *warnings)
+{
+	struct prologue prologue = { events, sections };
+	struct chunk_room room;
+	struct imp_error *err = chunk_room_init(&room);
+	struct chunk chunk = { .stop = CHUNK_END };
+	uint64_t from = stream->start;
+	bool has_samples = false;
+	while (!err && from < stream->end && !has_samples && chunk.stop == CHUNK_END) {
+		err = stream_load(stream, from, from + PIECE_SIZE, &room, &chunk);
+		struct record record = { 0 };
+		while (!err && !has_samples && chunk_next(&chunk, &record)) {
+			has_samples = record.type == RECORD_SAMPLE;
+			if (!has_samples)
+				warnings_take(warnings, read_record(&prologue, &record),
+					      "record at offset %" PRIu64, record.offset);
+		}
+		from = chunk_offset(&chunk);
+		if (!chunk.size)
+			break;
+	}
+	stream->alignment = from & 7;
+	chunk_room_fini(&room);
+	return err;
+}
