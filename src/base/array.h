@@ -27,12 +27,12 @@ bool array_grow(void **items, size_t count, size_t *room, size_t more, size_t it
 // A pointer to a new zeroed last item, or NULL when memory ran out.
 #define array_add(array)                                                           \
 	__extension__({                                                            \
-		__typeof__((array)->items) added = NULL;                           \
+		__typeof__((array)->items) array_added = NULL;                     \
 		if ((array)->count < (array)->room || array_reserve((array), 1)) { \
-			added = &(array)->items[(array)->count++];                 \
-			__builtin_memset(added, 0, sizeof *added);                 \
+			array_added = &(array)->items[(array)->count++];           \
+			__builtin_memset(array_added, 0, sizeof *array_added);     \
 		}                                                                  \
-		added;                                                             \
+		array_added;                                                       \
 	})
 
 // Frees the items (not what they own) and leaves an empty array.

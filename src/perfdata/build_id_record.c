@@ -19,8 +19,8 @@ static void read_identity(struct cursor *body, uint16_t misc, bool has_pid,
 	const uint8_t *id = cursor_bytes(body, ID_ROOM);
 	if (!id)
 		return;
-	// Only with this bit does the byte behind the ID say how long it is (Linux 5.10); simpleperf
-	// leaves garbage there.
+	// Only with this bit does the byte behind the ID say how long it is (Linux 5.10);
+	// simpleperf leaves garbage there.
 	entry->is_padded = !(misc & MISC_BUILD_ID_SIZE);
 	uint8_t size = entry->is_padded ? ID_BYTES : id[ID_BYTES];
 	entry->id = build_id_of(id, size < ID_BYTES ? size : ID_BYTES);

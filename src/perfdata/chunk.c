@@ -4,7 +4,6 @@
 
 bool chunk_next_part(struct chunk *chunk)
 {
-	chunk->stop = CHUNK_END;
 	while (chunk->part_count) {
 		const struct chunk_part *part = chunk->parts++;
 		chunk->part_count--;
@@ -42,8 +41,8 @@ static uint64_t payload_size(const struct record *record)
 bool chunk_step_special(struct chunk *chunk, const struct record *record)
 {
 	size_t left = chunk->size - chunk->at;
-	bool is_compressed =
-		record->type == RECORD_COMPRESSED || record->type == RECORD_COMPRESSED2;
+	bool is_compressed = record->type == RECORD_COMPRESSED ||
+			     record->type == RECORD_COMPRESSED2;
 	if (is_compressed && !chunk->is_inflated) {
 		chunk->stop = CHUNK_AT_COMPRESSED;
 		chunk->limit = 0;

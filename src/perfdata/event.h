@@ -86,8 +86,8 @@ struct events {
 	struct id_slot *by_id;
 	size_t id_slots;
 	uint64_t id_seed;
-	// Where all events have the ID that tells which of them a record belongs to: in samples from
-	// the start, in trailers from the end; NO_FIELD when they do not agree.
+	// Where all events have the ID that tells which of them a record belongs to: in samples
+	// from the start, in trailers from the end; NO_FIELD when they do not agree.
 	uint16_t sample_id_at, trailer_id_at;
 	// All events have the fields to find an ID by at the same places.
 	bool ids_are_readable;

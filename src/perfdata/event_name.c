@@ -24,9 +24,9 @@ static const char *const hardware_names[] = {
 	"ref-cycles",
 };
 static const char *const software_names[] = {
-	"cpu-clock",	    "task-clock",   "page-faults",	"context-switches",
-	"cpu-migrations",   "minor-faults", "major-faults",	"alignment-faults",
-	"emulation-faults", "dummy",	    "bpf-output",	"cgroup-switches",
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
 };
 static const char *const cache_names[] = { "L1-dcache", "L1-icache", "LLC", "dTLB",
 					   "iTLB",	"branch",    "node" };
@@ -36,7 +36,8 @@ static const char *const cache_operations[] = { "load", "store", "prefetch" };
 
 static void name_cache_event(struct buffer *name, uint64_t config)
 {
-	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
+	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff,
+		 result = config >> 16 & 0xff;
 	if (cache >= COUNT_OF(cache_names) || operation >= COUNT_OF(cache_operations) || result > 1)
 		buffer_format(name, "hw-cache 0x%" PRIx64, config);
 	else

@@ -118,8 +118,8 @@ const char *feature_name(unsigned bit)
 bool feature_is_kept(unsigned bit)
 {
 	const struct feature_def *def = find_def(bit);
-	return def && (def->text_at || def->read || bit == FEATURE_EVENT_DESC ||
-		       bit == FEATURE_BUILD_ID);
+	return def &&
+	       (def->text_at || def->read || bit == FEATURE_EVENT_DESC || bit == FEATURE_BUILD_ID);
 }
 
 char *feature_string(struct cursor *payload)

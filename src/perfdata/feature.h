@@ -81,14 +81,15 @@ const char *feature_name(unsigned bit);
 bool feature_is_kept(unsigned bit);
 
 // Takes what `struct features` keeps of the PAYLOAD of feature BIT; nothing for the other features.
-struct imp_error *feature_read(unsigned bit, struct cursor *payload, struct features *ret) MUST_CHECK;
+struct imp_error *feature_read(unsigned bit, struct cursor *payload,
+			       struct features *ret) MUST_CHECK;
 
 // A string as features have it: a length, then so many bytes, of which those before the first NUL
 // count. Owned by the caller; NULL when PAYLOAD failed or memory ran out.
 char *feature_string(struct cursor *payload);
 
-// Adds to RET the events that an EVENT_DESC has, with their IDs and names: the one place where files
-// name them.
+// Adds to RET the events that an EVENT_DESC has, with their IDs and names: the one place where
+// files name them.
 struct imp_error *feature_read_event_desc(struct cursor *payload, struct events *ret) MUST_CHECK;
 
 #endif

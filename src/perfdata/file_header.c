@@ -71,8 +71,7 @@ static void read_feature_bits(struct cursor *cursor, struct file_header *header)
 		return;
 	if (header->features[0] >> 32 & hostname)
 		for (size_t i = 0; i < FEATURE_BITS / 64; i++)
-			header->features[i] = header->features[i] << 32 |
-					      header->features[i] >> 32;
+			header->features[i] = header->features[i] << 32 | header->features[i] >> 32;
 }
 
 static struct imp_error *read_file_header(struct cursor *cursor, struct file_header *header)
@@ -133,19 +132,20 @@ struct imp_error *event_add_with_ids(struct events *events, const struct event_a
 	return NULL;
 }
 
-// Reads the IDs of event INDEX. LEFT bounds the sum over all events by the size of the file, however
-// often its entries name the same bytes.
+// Reads the IDs of event INDEX. LEFT bounds the sum over all events by the size of the file,
+// however often its entries name the same bytes.
 static struct imp_error *read_ids(const struct input *input, struct section section, size_t index,
 				  uint64_t *left, struct buffer *ids, struct warnings *warnings)
 {
 	struct section there = input_clip(input, section);
 	if (there.size < section.size)
 		warnings_add(warnings,
-			     "IDs of event %zu at offset %" PRIu64 " run past the end of the file",
-			     index, section.offset);
+			     "%s: IDs of event %zu at offset %" PRIu64
+			     " run past the end of the file",
+			     input->path, index, section.offset);
 	if (there.size > *left) {
-		warnings_add(warnings, "IDs of event %zu at offset %" PRIu64 " are too many",
-			     index, section.offset);
+		warnings_add(warnings, "%s: IDs of event %zu at offset %" PRIu64 " are too many",
+			     input->path, index, section.offset);
 		there.size = 0;
 	}
 	*left -= there.size;
@@ -180,20 +180,21 @@ struct imp_error *file_header_read_attrs(const struct input *input,
 	uint64_t stride = header->attr_size;
 	if (stride < ATTR_SIZE_FIRST + SECTION_SIZE || stride > UINT16_MAX) {
 		warnings_add(warnings,
-			     "the header says that an event's entry has %" PRIu64
+			     "%s: the header says that an event's entry has %" PRIu64
 			     " bytes: no events are known from it",
-			     stride);
+			     input->path, stride);
 		return NULL;
 	}
 	struct section section = input_clip(input, header->attrs);
 	if (section.size < header->attrs.size)
 		warnings_add(warnings,
-			     "the section of events at offset %" PRIu64
+			     "%s: the section of events at offset %" PRIu64
 			     " runs past the end of the file",
-			     header->attrs.offset);
+			     input->path, header->attrs.offset);
 	if (section.size > ATTRS_MOST_BYTES) {
-		warnings_add(warnings, "the section of events has %" PRIu64 " bytes: only %d are read",
-			     section.size, ATTRS_MOST_BYTES);
+		warnings_add(warnings,
+			     "%s: the section of events has %" PRIu64 " bytes: only %d are read",
+			     input->path, section.size, ATTRS_MOST_BYTES);
 		section.size = ATTRS_MOST_BYTES;
 	}
 	_cleanup_buffer_ struct buffer bytes = { 0 };
@@ -228,7 +229,7 @@ struct imp_error *file_header_read_features(const struct input *input,
 		struct section section = read_section(&table);
 		if (table.failed) {
 			warnings_take(warnings, cursor_error(&table, "table of features"),
-				      "features from number %u on are lost", bit);
+				      "%s: features from number %u on are lost", input->path, bit);
 			return NULL;
 		}
 		ret->at[bit] = section;

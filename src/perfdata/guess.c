@@ -9,8 +9,7 @@ static bool is_plausible(const struct record *record)
 {
 	if (record->type == 0 || record->size % 8)
 		return false;
-	return record->type <= RECORD_CALLCHAIN_DEFERRED ||
-	       record->type == RECORD_FINISHED_ROUND;
+	return record->type <= RECORD_CALLCHAIN_DEFERRED || record->type == RECORD_FINISHED_ROUND;
 }
 
 static bool begins_chain(const struct chunk *chunk, size_t at)

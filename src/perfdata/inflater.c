@@ -13,8 +13,8 @@ enum {
 	WINDOW_LOG_MOST = 27,
 	// No step begins with less room than for a carried record and a zstd block.
 	ROOM_LEAST = RECORD_MOST_BYTES + 1 + (128 << 10),
-	// A compressed record is at most 64 KiB, and perf fills it from a ring of a few MiB: one that
-	// inflates to more than this is a bomb.
+	// A compressed record is at most 64 KiB, and perf fills it from a ring of a few MiB: one
+	// that inflates to more than this is a bomb.
 	INFLATED_MOST = 256 << 20,
 	// The largest payload of a COMPRESSED2 whose own size did not fit its size field.
 	COMPRESSED2_MOST = 65519,
@@ -199,8 +199,8 @@ static struct imp_error *inflate(struct inflater *inflater, struct filling *fill
 	while (has_more) {
 		const uint8_t *input = NULL;
 		size_t got = 0;
-		struct imp_error *err = look_at(inflater, inflater->input_at, inflater->input_left,
-						&input, &got);
+		struct imp_error *err =
+			look_at(inflater, inflater->input_at, inflater->input_left, &input, &got);
 		if (err)
 			return err;
 		if (got < inflater->input_left)
@@ -236,8 +236,8 @@ static struct container measure_container(const struct record *header, const uin
 	if (header->type == RECORD_COMPRESSED || got < 16)
 		return (struct container){ 8, header->size - 8u, header->size };
 	// perf since 6.16 lets the size field overflow when the record reaches 64 KiB: then the
-	// payload's own size is the right one. It may also leave that one unset in later records of a
-	// write; then the size field is right.
+	// payload's own size is the right one. It may also leave that one unset in later records of
+	// a write; then the size field is right.
 	uint64_t data_size = read_u64(bytes + 8, header->swap);
 	uint64_t whole = (16 + data_size + 7) & ~UINT64_C(7);
 	if (data_size <= COMPRESSED2_MOST && header->size < 16 + data_size)

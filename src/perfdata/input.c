@@ -30,8 +30,7 @@ static const struct packing {
 static bool is_packed(const uint8_t *head, size_t size)
 {
 	for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
-		if (size >= packings[i].size &&
-		    !memcmp(head, packings[i].magic, packings[i].size))
+		if (size >= packings[i].size && !memcmp(head, packings[i].magic, packings[i].size))
 			return true;
 	return false;
 }
@@ -168,8 +167,8 @@ static struct imp_error *prepare(struct input *input, const char *directory)
 		return &imp_error_no_memory;
 	struct source source = { .fd = input->fd, .path = input->path, .bytes = bytes };
 	bool is_file = S_ISREG(status.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
-	struct imp_error *err = file_read(input->fd, input->path, bytes, MAGIC_SIZE,
-					  &source.head_size);
+	struct imp_error *err =
+		file_read(input->fd, input->path, bytes, MAGIC_SIZE, &source.head_size);
 	if (err)
 		return err;
 	bool is_archive = is_packed(bytes, source.head_size);
@@ -191,8 +190,8 @@ struct imp_error *input_open(const char *path, const char *directory, struct inp
 	if (!input)
 		return &imp_error_no_memory;
 	bool is_standard = !strcmp(path, "-");
-	input->fd = is_standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-				  open(path, O_RDONLY | O_CLOEXEC);
+	input->fd = is_standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				: open(path, O_RDONLY | O_CLOEXEC);
 	if (input->fd < 0)
 		return error_system(errno, "%s: cannot open", path);
 	input->path = strdup(is_standard ? "standard input" : path);

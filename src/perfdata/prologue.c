@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-enum { UPDATE_NAME = 2, EVENT_TYPE_NAME_SIZE = 64 };
+enum { UPDATE_NAME = 2 };
 
 struct prologue {
 	struct events *events;
@@ -86,14 +86,13 @@ static struct imp_error *read_event_type(struct prologue *prologue, const struct
 {
 	struct cursor body = record_body(record);
 	uint64_t config = cursor_u64(&body);
-	const uint8_t *name = cursor_bytes(&body, EVENT_TYPE_NAME_SIZE);
-	if (!name)
+	if (body.failed)
 		return cursor_error(&body, "HEADER_EVENT_TYPE");
+	const char *name = (const char *)body.start + body.at;
 	struct imp_error *err = NULL;
 	for (size_t i = 0; !err && i < prologue->events->count; i++)
 		if (prologue->events->items[i].attr.config == config)
-			err = name_event(&prologue->events->items[i], (const char *)name,
-					 EVENT_TYPE_NAME_SIZE);
+			err = name_event(&prologue->events->items[i], name, cursor_left(&body));
 	return err;
 }
 
@@ -132,7 +131,8 @@ struct imp_error *prologue_read(struct stream *stream, struct events *events,
 			has_samples = record.type == RECORD_SAMPLE;
 			if (!has_samples)
 				warnings_take(warnings, read_record(&prologue, &record),
-					      "record at offset %" PRIu64, record.offset);
+					      "%s: record at offset %" PRIu64, stream->input->path,
+					      record.offset);
 		}
 		from = chunk_offset(&chunk);
 		if (!chunk.size)

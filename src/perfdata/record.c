@@ -56,13 +56,14 @@ static const char *const synthetic_names[] = {
 // Records that Android's simpleperf adds (SIMPLE_PERF_RECORD_TYPE_START is 32768).
 enum { FIRST_SIMPLEPERF = 32769 };
 static const char *const simpleperf_names[] = {
-	"simpleperf:KERNEL_SYMBOL", "simpleperf:DSO",	       "simpleperf:SYMBOL",
-	"simpleperf:SPLIT",	    "simpleperf:SPLIT_END",    "simpleperf:EVENT_ID",
-	"simpleperf:CALLCHAIN",	    "simpleperf:UNWINDING_RESULT", "simpleperf:TRACING_DATA",
+	"simpleperf:KERNEL_SYMBOL", "simpleperf:DSO",
+	"simpleperf:SYMBOL",	    "simpleperf:SPLIT",
+	"simpleperf:SPLIT_END",	    "simpleperf:EVENT_ID",
+	"simpleperf:CALLCHAIN",	    "simpleperf:UNWINDING_RESULT",
+	"simpleperf:TRACING_DATA",
 };
 
-#define NAME_IN(names, index) \
-	((index) < sizeof(names) / sizeof *(names) ? (names)[index] : NULL)
+#define NAME_IN(names, index) ((index) < sizeof(names) / sizeof *(names) ? (names)[index] : NULL)
 
 const char *record_type_name(uint32_t type)
 {
@@ -75,8 +76,8 @@ const char *record_type_name(uint32_t type)
 
 struct cursor record_body(const struct record *record)
 {
-	struct cursor body = cursor_over(record->bytes + RECORD_HEADER_SIZE,
-					 record->size - RECORD_HEADER_SIZE);
+	struct cursor body =
+		cursor_over(record->bytes + RECORD_HEADER_SIZE, record->size - RECORD_HEADER_SIZE);
 	body.origin = record->offset + RECORD_HEADER_SIZE;
 	body.swap = record->swap;
 	return body;
@@ -130,8 +131,7 @@ static bool has_trailer(const struct event *event, const struct record *record)
 	       record->size >= (uint32_t)RECORD_HEADER_SIZE + size;
 }
 
-void sample_id_read(const struct events *events, const struct record *record,
-		    struct sample_id *ret)
+void sample_id_read(const struct events *events, const struct record *record, struct sample_id *ret)
 {
 	*ret = (struct sample_id){ 0 };
 	ret->event = event_of_trailer(events, record, &ret->id);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { HEADER_SIZE = 8, RECORD_MOST_BYTES = 65528, BUILD_ID_RECORDED_BYTES = 20 };
+enum { HEADER_SIZE = 8, WRITTEN_MOST_BYTES = 65528, BUILD_ID_RECORDED_BYTES = 20 };
 
 static void put(struct buffer *buffer, const void *bytes, size_t size)
 {
@@ -52,7 +52,7 @@ static void end(struct buffer *buffer, size_t start)
 // TEXT with its NUL, padded; cut so that the record's size fits its field.
 static void put_string(struct buffer *buffer, size_t start, const char *text)
 {
-	size_t most = RECORD_MOST_BYTES - (buffer->size - start) - WRITTEN_TRAILER_SIZE - 8;
+	size_t most = WRITTEN_MOST_BYTES - (buffer->size - start) - WRITTEN_TRAILER_SIZE - 8;
 	put(buffer, text, strnlen(text, most));
 	put(buffer, "", 1);
 	pad(buffer, start);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/parallel.h"
-#include "perfdata/file_header.h"
+#include "perfdata/prologue.h"
 
 enum {
 	// No feature that is read whole is larger in earnest.
@@ -84,6 +84,18 @@ static struct imp_error *add_stream(struct recording *recording, const struct in
 	return NULL;
 }
 
+// Whether the file goes on behind its DATA with records that its header does not count yet: ours is
+// brought up to date while it is written, and has its features only when it is finished.
+static bool has_uncounted_records(const struct recording *recording, struct section data)
+{
+	const struct file_header *header = &recording->header;
+	uint64_t bits = 0;
+	for (size_t i = 0; i < FEATURE_BITS / 64; i++)
+		bits |= header->features[i];
+	uint64_t end = data.offset + data.size;
+	return !bits && end < first_input(recording)->size && header->attrs.offset < data.offset;
+}
+
 // What data section there is, and whether features follow it.
 static struct section find_data(struct recording *recording, bool *has_features)
 {
@@ -100,7 +112,14 @@ static struct section find_data(struct recording *recording, bool *has_features)
 	}
 	struct section there = input_clip(input, data);
 	*has_features = there.size == data.size;
-	if (!*has_features)
+	if (*has_features && has_uncounted_records(recording, there)) {
+		warnings_add(&recording->warnings,
+			     "%s: the recording was not finished: read to the end of the file, "
+			     "%" PRIu64 " bytes further than its header says",
+			     input->path, input->size - there.offset - there.size);
+		*has_features = false;
+		there.size = input->size - there.offset;
+	} else if (!*has_features)
 		warnings_add(&recording->warnings,
 			     "%s: cut off at offset %" PRIu64 ": %" PRIu64 " of %" PRIu64
 			     " bytes of records are there, header features are lost",
@@ -291,8 +310,8 @@ static struct imp_error *add_data_files(struct recording *recording, const char 
 static struct imp_error *open_inputs(struct recording *recording, const char *temporary)
 {
 	struct stat status;
-	bool is_directory = strcmp(recording->path, "-") != 0 &&
-			    !stat(recording->path, &status) && S_ISDIR(status.st_mode);
+	bool is_directory = strcmp(recording->path, "-") != 0 && !stat(recording->path, &status) &&
+			    S_ISDIR(status.st_mode);
 	if (!is_directory)
 		return add_input(recording, recording->path, temporary);
 	recording->mode = RECORDING_DIRECTORY;

@@ -35,7 +35,7 @@ static struct imp_error *find_event(const struct events *events, const struct re
 		return NULL;
 	}
 	uint16_t at = events->sample_id_at;
-	if (events->count && at != NO_FIELD && record->size >= at + WORD) {
+	if (events->count && at != NO_FIELD && record->size >= (uint32_t)at + WORD) {
 		uint64_t id = u64_at(record, at);
 		// What perf makes itself has ID 0 and belongs to the first event.
 		*ret = id ? events_by_id(events, id) : &events->items[0];
@@ -83,9 +83,9 @@ static void read_fixed(const struct record *record, const struct event *event,
 	if (layout->period != NO_FIELD)
 		sample->period = u64_at(record, layout->period);
 	else
-		sample->period = attr_has(&event->attr, ATTR_FREQ) || !event->attr.sample_period ?
-					 1 :
-					 event->attr.sample_period;
+		sample->period = attr_has(&event->attr, ATTR_FREQ) || !event->attr.sample_period
+					 ? 1
+					 : event->attr.sample_period;
 }
 
 // The next COUNT words, each of FACTOR u64.
@@ -105,8 +105,8 @@ static struct words take_words(struct cursor *rest, uint64_t count, uint64_t fac
 
 static struct words take_read_values(struct cursor *rest, uint64_t format)
 {
-	uint64_t times = (uint64_t)__builtin_popcountll(format & (READ_TIME_ENABLED |
-								  READ_TIME_RUNNING));
+	uint64_t times =
+		(uint64_t)__builtin_popcountll(format & (READ_TIME_ENABLED | READ_TIME_RUNNING));
 	uint64_t each = 1 + (uint64_t)__builtin_popcountll(format & (READ_ID | READ_LOST));
 	if (!(format & READ_GROUP))
 		return take_words(rest, times + each, 1);
@@ -114,8 +114,8 @@ static struct words take_read_values(struct cursor *rest, uint64_t format)
 	uint64_t members = cursor_u64(rest);
 	take_words(rest, times, 1);
 	take_words(rest, members, each);
-	return rest->failed ? (struct words){ 0 } :
-			      take_words(&start, (rest->at - start.at) / WORD, 1);
+	return rest->failed ? (struct words){ 0 }
+			    : take_words(&start, (rest->at - start.at) / WORD, 1);
 }
 
 static void take_branches(struct cursor *rest, uint64_t branch_type, struct sample *sample)
@@ -159,8 +159,7 @@ static void read_stack_part(struct cursor *rest, const struct event_attr *attr,
 	if (type & SAMPLE_BRANCH_STACK)
 		take_branches(rest, attr->branch_sample_type, sample);
 	if (type & SAMPLE_REGS_USER)
-		sample->user_regs =
-			take_registers(rest, attr->sample_regs_user, &sample->user_abi);
+		sample->user_regs = take_registers(rest, attr->sample_regs_user, &sample->user_abi);
 	if (type & SAMPLE_STACK_USER)
 		take_user_stack(rest, sample);
 }
@@ -176,8 +175,7 @@ static void read_memory_part(struct cursor *rest, const struct event_attr *attr,
 	if (type & SAMPLE_TRANSACTION)
 		sample->transaction = cursor_u64(rest);
 	if (type & SAMPLE_REGS_INTR)
-		sample->intr_regs =
-			take_registers(rest, attr->sample_regs_intr, &sample->intr_abi);
+		sample->intr_regs = take_registers(rest, attr->sample_regs_intr, &sample->intr_abi);
 	if (type & SAMPLE_PHYS_ADDR)
 		sample->phys_addr = cursor_u64(rest);
 	if (type & SAMPLE_CGROUP)
@@ -191,7 +189,9 @@ static void read_memory_part(struct cursor *rest, const struct event_attr *attr,
 struct imp_error *sample_read(const struct events *events, const struct record *record,
 			      struct sample *ret)
 {
-	enum { MEMORY_BITS = SAMPLE_KNOWN_BITS & ~(2 * SAMPLE_STACK_USER - 1) & ~SAMPLE_IDENTIFIER };
+	enum {
+		MEMORY_BITS = SAMPLE_KNOWN_BITS & ~(2 * SAMPLE_STACK_USER - 1) & ~SAMPLE_IDENTIFIER
+	};
 	const struct event *event = NULL;
 	struct imp_error *err = find_event(events, record, &event);
 	if (err)

@@ -100,10 +100,11 @@ static struct imp_error *move_boundary(struct scan_run *run, const struct slot *
 	run->boundary = offset;
 	if (slot->chunk.stop == CHUNK_END) {
 		if (offset > stream->end)
-			warnings_add(run->context->warnings,
-				     "%s: the payload of the last record runs past the end, %" PRIu64
-				     ", to offset %" PRIu64,
-				     stream->input->path, stream->end, offset);
+			warnings_add(
+				run->context->warnings,
+				"%s: the payload of the last record runs past the end, %" PRIu64
+				", to offset %" PRIu64,
+				stream->input->path, stream->end, offset);
 		return NULL;
 	}
 	piece->end = offset;
@@ -152,8 +153,8 @@ static struct imp_error *commit_ready(struct scan_run *run, struct chunk_room *r
 		pthread_mutex_unlock(&run->lock);
 		err = run->is_inflated ? slot_commit(run, slot) : commit_raw(run, slot, room);
 		log_progress(run->context->log, "bytes of records read",
-			     run->context->done < run->context->total ? run->context->done :
-									run->context->total,
+			     run->context->done < run->context->total ? run->context->done
+								      : run->context->total,
 			     run->context->total);
 		pthread_mutex_lock(&run->lock);
 		slot_drop(run, slot);
@@ -194,8 +195,8 @@ static struct imp_error *fail_unlocked(struct scan_run *run, struct imp_error *e
 	return error;
 }
 
-// Where piece NUMBER, which begins at START, has its first record: for certain when all before it is
-// committed, else as guessed.
+// Where piece NUMBER, which begins at START, has its first record: for certain when all before it
+// is committed, else as guessed.
 static struct imp_error *load_piece(struct scan_run *run, size_t number, uint64_t start,
 				    struct slot *slot, struct chunk_room *room)
 {
@@ -245,10 +246,9 @@ static struct imp_error *scan_inflated(void *arg, unsigned worker, size_t piece)
 		struct slot slot = { 0 };
 		bool has_more = false;
 		pthread_mutex_lock(&run->inflater_lock);
-		struct imp_error *err = run->has_failed ?
-						NULL :
-						inflater_next(run->inflater, room, &slot.chunk,
-							      &has_more);
+		struct imp_error *err = run->has_failed ? NULL
+							: inflater_next(run->inflater, room,
+									&slot.chunk, &has_more);
 		size_t number = run->inflated_chunks;
 		run->inflated_chunks += has_more;
 		pthread_mutex_unlock(&run->inflater_lock);
@@ -305,8 +305,7 @@ static struct imp_error *scan_run_all(struct scan_run *run)
 	struct stream *stream = run->stream;
 	uint64_t size = stream->end - stream->start;
 	size_t pieces = (size_t)((size + PIECE_SIZE - 1) / PIECE_SIZE);
-	struct imp_error *err =
-		parallel_run(run->context->workers, pieces, scan_piece, run);
+	struct imp_error *err = parallel_run(run->context->workers, pieces, scan_piece, run);
 	for (size_t i = 0; i < SLOTS; i++)
 		slot_drop(run, &run->slots[i]);
 	if (!err && stream->compressed_at != NOWHERE)

@@ -59,11 +59,10 @@ void stream_warn_of_stop(const struct stream *stream, const struct chunk *chunk,
 		warnings_add(warnings,
 			     "%s: damaged at offset %" PRIu64 ": a record of less than %d bytes; "
 			     "the %" PRIu64 " bytes from there on are left out",
-			     stream->input->path, offset, RECORD_HEADER_SIZE,
-			     stream->end - offset);
+			     stream->input->path, offset, RECORD_HEADER_SIZE, stream->end - offset);
 	else if (chunk->stop == CHUNK_TRUNCATED)
 		warnings_add(warnings,
-			     "%s: the record at offset %" PRIu64
-			     " is cut off: %" PRIu64 " bytes are left out",
+			     "%s: the record at offset %" PRIu64 " is cut off: %" PRIu64
+			     " bytes are left out",
 			     stream->input->path, offset, stream->end - offset);
 }

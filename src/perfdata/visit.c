@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// A later pass: pieces that the first one found, in any order; compressed streams by whoever is next.
+// A later pass: pieces that the first one found, in any order; compressed streams by whoever is
+// next.
 #include "base/parallel.h"
 #include "perfdata/inflater.h"
 #include "perfdata/scan.h"
@@ -99,8 +100,8 @@ static struct imp_error *visit_compressed(struct visit_run *run)
 		err = inflater_new(&run->streams[i], NULL, &run->inflaters[i]);
 	}
 	if (!err && has_any)
-		err = parallel_run(run->context->workers, run->context->workers,
-				   visit_all_inflated, run);
+		err = parallel_run(run->context->workers, run->context->workers, visit_all_inflated,
+				   run);
 	return err;
 }
 
@@ -149,7 +150,11 @@ struct imp_error *streams_visit(struct stream *streams, size_t count, struct sca
 				recording_visitor *visit, void *arg)
 {
 	struct visit_run run = {
-		.streams = streams, .count = count, .context = context, .visit = visit, .arg = arg,
+		.streams = streams,
+		.count = count,
+		.context = context,
+		.visit = visit,
+		.arg = arg,
 	};
 	struct imp_error *err = run_init(&run);
 	if (!err)

@@ -242,7 +242,7 @@ static struct imp_error *begin_stream(struct writer *writer, const struct writte
 				      size_t count)
 {
 	// What perf up to 6.12 takes for the end of the features.
-	enum { LAST_FEATURE = 32, RECORD_MOST_BYTES = 65000 };
+	enum { LAST_FEATURE = 32, FEATURE_RECORD_MOST_BYTES = 65000 };
 	struct buffer *out = &writer->waiting;
 	buffer_append(out, magic, sizeof magic);
 	feature_put_u64(out, STREAM_HEADER_BYTES);
@@ -251,7 +251,7 @@ static struct imp_error *begin_stream(struct writer *writer, const struct writte
 	sort_features(writer);
 	for (size_t i = 0; i < writer->features.count; i++) {
 		const struct payload *payload = &writer->features.items[i];
-		if (payload->bit < LAST_FEATURE && payload->bytes.size < RECORD_MOST_BYTES)
+		if (payload->bit < LAST_FEATURE && payload->bytes.size < FEATURE_RECORD_MOST_BYTES)
 			put_feature_record(payload->bit, &payload->bytes, out);
 	}
 	put_feature_record(LAST_FEATURE, NULL, out);
