@@ -95,15 +95,18 @@ static struct imp_error *name_spot(struct build *build, size_t index)
 	if (!name->count)
 		return add_spot_symbol(build, &base);
 	base.offset = 0;
+	const struct profile_frame *frames = &build->profile->frames.items[name->first];
 	uint32_t begin = build->options->no_inlined ? name->count - 1 : 0;
 	for (uint32_t i = begin; i < name->count; i++) {
-		const struct profile_frame *frame = &build->profile->frames.items[name->first + i];
 		struct symbol symbol = base;
-		symbol.function = frame->function;
-		symbol.is_inlined = frame->is_inlined;
+		symbol.function = frames[i].function;
+		symbol.is_inlined = frames[i].is_inlined;
 		if (build->options->by_line) {
-			symbol.file = frame->file;
-			symbol.line = frame->line;
+			// What was inlined there still tells the line.
+			const struct profile_frame *line = build->options->no_inlined ? frames
+										      : &frames[i];
+			symbol.file = line->file;
+			symbol.line = line->line;
 		}
 		struct imp_error *err = add_spot_symbol(build, &symbol);
 		if (err)

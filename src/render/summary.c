@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Summing up what is sure and what has no name.
+#include "render/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+static struct imp_error *unknown_add(struct summary *summary, struct table *table,
+				     const struct unknown_sum *wanted)
+{
+	uint64_t hash = hash_mix(hash_mix(0, wanted->object), (uint64_t)wanted->reason);
+	struct table_probe probe = table_probe(table, hash);
+	uint32_t number;
+	while (table_next(table, &probe, &number)) {
+		struct unknown_sum *known = &summary->unknowns.items[number];
+		if (known->object != wanted->object || known->reason != wanted->reason)
+			continue;
+		known->samples += wanted->samples;
+		known->weight += wanted->weight;
+		return NULL;
+	}
+	struct unknown_sum *fresh = array_add(&summary->unknowns);
+	if (!fresh)
+		return &imp_error_no_memory;
+	*fresh = *wanted;
+	return table_insert(table, hash, (uint32_t)summary->unknowns.count - 1)
+		       ? NULL
+		       : &imp_error_no_memory;
+}
+
+static struct imp_error *spot_add(struct summary *summary, struct table *table,
+				  const struct stack_node *node)
+{
+	const struct profile *profile = summary->profile;
+	const struct spot *spot = &profile->tally.spots.items[node->spot];
+	const struct profile_object *object = profile_object_of(profile, spot);
+	const struct spot_name *name = &profile->names[node->spot];
+	if (object)
+		summary->identities[object->image.identity] += node->samples;
+	else
+		summary->without_object += node->samples;
+	if (name->count)
+		return NULL;
+	summary->unnamed_samples += node->samples;
+	struct unknown_sum unknown = { .reason = name->reason,
+				       .object = object ? object->same : NO_NUMBER,
+				       .samples = node->samples,
+				       .weight = node->weight };
+	return unknown_add(summary, table, &unknown);
+}
+
+static int unknown_compare(const void *left, const void *right)
+{
+	const struct unknown_sum *a = left, *b = right;
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	if (a->reason != b->reason)
+		return a->reason < b->reason ? -1 : 1;
+	return (a->object > b->object) - (a->object < b->object);
+}
+
+struct imp_error *summary_make(const struct profile *profile, struct summary *ret)
+{
+	struct summary summary = { .profile = profile };
+	_cleanup_(table_fini) struct table table = { 0 };
+	struct imp_error *err = NULL;
+	for (size_t i = 0; i < profile->tally.nodes.count && !err; i++) {
+		const struct stack_node *node = &profile->tally.nodes.items[i];
+		summary.samples += node->samples;
+		if (node->samples && !stack_node_is_root(node))
+			err = spot_add(&summary, &table, node);
+	}
+	if (err) {
+		summary_fini(&summary);
+		return err;
+	}
+	if (summary.unknowns.count)
+		qsort(summary.unknowns.items, summary.unknowns.count,
+		      sizeof *summary.unknowns.items, unknown_compare);
+	*ret = summary;
+	return NULL;
+}
+
+void summary_fini(struct summary *summary)
+{
+	array_fini(&summary->unknowns);
+}
+
+void next_step_print(const struct profile *profile, const struct unknown_sum *unknown,
+		     struct buffer *out)
+{
+	const struct profile_object *object =
+		unknown->object == NO_NUMBER ? NULL : &profile->objects.items[unknown->object];
+	struct build_id none = { 0 };
+	struct build_id_text text = build_id_text(object ? &object->image.id : &none);
+	const char *id = text.text;
+	switch (unknown->reason) {
+	case UNKNOWN_NO_IDENTITY:
+	case UNKNOWN_AMBIGUOUS:
+		buffer_text(out, "record with 'imprint record' or 'perf record --buildid-mmap'");
+		break;
+	case UNKNOWN_IMAGE_NOT_FOUND:
+		if (*id)
+			buffer_format(out, "give its folder with --images, or 'imprint fetch %s'",
+				      id);
+		break;
+	case UNKNOWN_OTHER_BUILD:
+		buffer_format(out, "give the folder of build %s with --images", id);
+		break;
+	case UNKNOWN_NO_SYMBOLS:
+		if (*id)
+			buffer_format(out, "install its debug package, or 'imprint fetch %s'", id);
+		break;
+	case UNKNOWN_ANONYMOUS:
+		buffer_text(out, "let the runtime write /tmp/perf-PID.map");
+		break;
+	case UNKNOWN_KERNEL_HIDDEN:
+		buffer_text(out, "record as root, or with kernel.kptr_restrict=0");
+		break;
+	case UNKNOWN_UNMAPPED:
+	case UNKNOWN_NO_PROCESS:
+		if (profile->origin.lost_events)
+			buffer_text(out, "record with larger buffers (-m): events were lost");
+		break;
+	case UNKNOWN_UNREADABLE:
+		buffer_text(out, "'imprint report -v' tells why");
+		break;
+	case KNOWN:
+	case UNKNOWN_NO_SYMBOL_AT_ADDRESS:
+	case UNKNOWN_OUTSIDE_IMAGE:
+	case UNKNOWN_REASONS:
+	default:
+		break;
+	}
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void print_origin(const struct profile_origin *origin, FILE *out)
+{
+	if (origin->host || origin->os_release || origin->arch || origin->recorder) {
+		fprintf(out, "# Recorded on %s", origin->host ? origin->host : "an unnamed host");
+		if (origin->os_release)
+			fprintf(out, ", Linux %s", origin->os_release);
+		if (origin->arch)
+			fprintf(out, " %s", origin->arch);
+		if (origin->recorder)
+			fprintf(out, ", by version %s", origin->recorder);
+		putc('\n', out);
+	}
+	if (origin->command)
+		fprintf(out, "# Command: %s\n", origin->command);
+}
+
+static void print_counts(const struct summary *summary, FILE *out)
+{
+	const struct profile_origin *origin = &summary->profile->origin;
+	fprintf(out, "# %llu samples", (unsigned long long)summary->samples);
+	if (origin->has_times && origin->last_ns > origin->first_ns)
+		fprintf(out, " over %.3f s", (double)(origin->last_ns - origin->first_ns) / 1e9);
+	fprintf(out, "; lost: %llu events", (unsigned long long)origin->lost_events);
+	if (origin->lost_samples)
+		fprintf(out, ", %llu samples", (unsigned long long)origin->lost_samples);
+	if (origin->unreadable_samples)
+		fprintf(out, "; %llu samples could not be read",
+			(unsigned long long)origin->unreadable_samples);
+	if (origin->samples_without_address)
+		fprintf(out, "; %llu samples carry no address",
+			(unsigned long long)origin->samples_without_address);
+	putc('\n', out);
+}
+
+static void print_identities(const struct summary *summary, FILE *out)
+{
+	fputs("# Identity of the sampled code:", out);
+	const char *joint = " ";
+	for (unsigned i = 0; i < IDENTITIES; i++) {
+		if (!summary->identities[i])
+			continue;
+		fprintf(out, "%s%s %.2f%%", joint, identity_name((enum identity)i),
+			percent(summary->identities[i], summary->samples));
+		joint = ", ";
+	}
+	if (summary->without_object)
+		fprintf(out, "%snothing mapped %.2f%%", joint,
+			percent(summary->without_object, summary->samples));
+	else if (*joint == ' ')
+		fputs(" no samples", out);
+	putc('\n', out);
+}
+
+void summary_print_head(const struct summary *summary, FILE *out)
+{
+	print_origin(&summary->profile->origin, out);
+	print_counts(summary, out);
+	print_identities(summary, out);
+	fputs("#\n", out);
+}
+
+static const char *unknown_label(const struct profile *profile, const struct unknown_sum *unknown)
+{
+	if (unknown->object == NO_NUMBER)
+		return "[unknown]";
+	return profile_string(profile, profile->objects.items[unknown->object].label);
+}
+
+void summary_print_unknowns(const struct summary *summary, FILE *out)
+{
+	const struct profile *profile = summary->profile;
+	if (!summary->unknowns.count)
+		return;
+	int width = (int)strlen("Object");
+	for (size_t i = 0; i < summary->unknowns.count; i++) {
+		int length = (int)strlen(unknown_label(profile, &summary->unknowns.items[i]));
+		width = length > width ? length : width;
+	}
+	fprintf(out,
+		"# Without a name: %llu of %llu samples (%.2f%%)\n#\n"
+		"#  Samples    Share  %-*s  Reason\n",
+		(unsigned long long)summary->unnamed_samples, (unsigned long long)summary->samples,
+		percent(summary->unnamed_samples, summary->samples), width, "Object");
+	for (size_t i = 0; i < summary->unknowns.count; i++) {
+		const struct unknown_sum *unknown = &summary->unknowns.items[i];
+		_cleanup_buffer_ struct buffer step = { 0 };
+		next_step_print(profile, unknown, &step);
+		fprintf(out, "# %8llu  %6.2f%%  %-*s  %s", (unsigned long long)unknown->samples,
+			percent(unknown->samples, summary->samples), width,
+			unknown_label(profile, unknown), unknown_reason_sentence(unknown->reason));
+		if (step.size)
+			fprintf(out, "; next: %.*s", (int)step.size, (const char *)step.bytes);
+		putc('\n', out);
+	}
+}
