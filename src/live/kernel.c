@@ -46,13 +46,13 @@ struct imp_error *kernel_read(const struct proc *proc, const char *sys, struct k
 	return read_notes(path, &ret->id);
 }
 
-// Takes LINE of kallsyms ("ADDRESS TYPE NAME") if it names a bound of the text.
-static void take_symbol(const char *line, struct kernel_text *text)
+// Takes LINE of kallsyms ("ADDRESS TYPE NAME") if it names a bound of the text; gives its address.
+static uint64_t take_symbol(const char *line, struct kernel_text *text)
 {
 	char *at;
 	uint64_t address = strtoull(line, &at, 16);
 	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
-		return;
+		return 0;
 	const char *name = at + 3;
 	if (!strcmp(name, "_text")) {
 		text->reference_symbol = "_text";
@@ -66,6 +66,7 @@ static void take_symbol(const char *line, struct kernel_text *text)
 	} else if (!strcmp(name, "_etext")) {
 		text->end = address;
 	}
+	return address;
 }
 
 struct imp_error *kernel_text_read(const struct proc *proc, bool needs_end, struct kernel_text *ret)
@@ -83,14 +84,15 @@ struct imp_error *kernel_text_read(const struct proc *proc, bool needs_end, stru
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
 	bool is_hidden = false;
+	// Sorted by address, so _text comes before what is above _stext.
 	for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
 		line[length - 1] = 0;
-		take_symbol(line, ret);
+		uint64_t address = take_symbol(line, ret);
 		// The symbols of modules come last, with a tab.
 		is_hidden = ret->reference_symbol && !ret->reference_address;
 		if (is_hidden || memchr(line, '\t', (size_t)length))
 			break;
-		if (ret->reference_symbol && ret->start && (!needs_end || ret->end))
+		if (ret->start && address > ret->start && (!needs_end || ret->end))
 			break;
 	}
 	if (is_hidden)

@@ -79,6 +79,22 @@ TEST(the_text_begins_at_text_and_ends_at_etext)
 	tree_end(&tree);
 }
 
+TEST(text_is_the_reference_even_where_stext_stands_first)
+{
+	struct tree tree = tree_begin();
+	tree_text(&tree, "kallsyms",
+		  "ffffffff81000000 T _stext\nffffffff81000000 T _text\n"
+		  "ffffffff81000010 t foo\nffffffff82000000 T _etext\n");
+	for (unsigned needs_end = 0; needs_end < 2; needs_end++) {
+		struct kernel_text text;
+		CHECK_OK(kernel_text_read(tree.proc, needs_end, &text));
+		CHECK_TEXT(text.reference_symbol, "_text");
+		CHECK_UINT(text.reference_address, 0xffffffff81000000);
+		CHECK_UINT(text.end, needs_end ? 0xffffffff82000000 : 0);
+	}
+	tree_end(&tree);
+}
+
 TEST(hidden_addresses_are_zero)
 {
 	struct tree tree = tree_begin();
