@@ -4,7 +4,10 @@
 
 #include <string.h>
 
+extern const struct command command_snapshot;
+
 const struct command *const commands[] = {
+	&command_snapshot,
 	NULL,
 };
 

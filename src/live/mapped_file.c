@@ -21,8 +21,13 @@
 #define DELETED_LENGTH (sizeof DELETED - 1)
 
 static const char *const kind_names[MAPPED_KINDS] = {
-	[MAPPED_FILE] = "file", [MAPPED_MEMFD] = "memfd", [MAPPED_SHARED_MEMORY] = "shared-memory",
-	[MAPPED_VDSO] = "vdso", [MAPPED_ANON] = "anon",	  [MAPPED_SPECIAL] = "special",
+	[MAPPED_FILE] = "file",
+	[MAPPED_MEMFD] = "memfd",
+	[MAPPED_SHARED_MEMORY] = "shared-memory",
+	[MAPPED_VDSO] = "vdso",
+	[MAPPED_ANON] = "anon",
+	[MAPPED_JIT] = "jit",
+	[MAPPED_SPECIAL] = "special",
 };
 
 const char *mapped_kind_name(enum mapped_kind kind)
@@ -37,6 +42,8 @@ enum image_kind mapped_image_kind(enum mapped_kind kind)
 		return IMAGE_VDSO;
 	case MAPPED_ANON:
 		return IMAGE_ANON;
+	case MAPPED_JIT:
+		return IMAGE_JIT;
 	case MAPPED_SPECIAL:
 		return IMAGE_SPECIAL;
 	case MAPPED_FILE:

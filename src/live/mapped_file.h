@@ -20,12 +20,15 @@ enum mapped_kind {
 	MAPPED_VDSO,
 	// No name at all, or one given by prctl(2): "[anon:NAME]".
 	MAPPED_ANON,
+	// Code that a run-time compiler makes, known as such by its names: anonymous memory of a
+	// process with a perf map, jitdump files. Given by environment/.
+	MAPPED_JIT,
 	// Other names in brackets: [heap], [stack], [vvar], [vsyscall], [uprobes].
 	MAPPED_SPECIAL,
 	MAPPED_KINDS
 };
 
-// "file", "memfd", "shared-memory", "vdso", "anon", "special".
+// "file", "memfd", "shared-memory", "vdso", "anon", "jit", "special".
 const char *mapped_kind_name(enum mapped_kind kind);
 
 // The kind of model/image.h.

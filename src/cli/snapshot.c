@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// imprint snapshot: what runs here now, written down.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "environment/gather.h"
+#include "environment/snapshot_file.h"
+
+struct snapshot_options {
+	struct option_list pids;
+	const char *cgroup;
+	bool all;
+	const char *output;
+	const char *proc_root;
+	const char *sys_root;
+};
+
+#define ROW(kind_, letter_, name_, argument_, field, help_)                             \
+	{                                                                               \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, \
+		.help = help_, .offset = offsetof(struct snapshot_options, field)       \
+	}
+
+static const struct option snapshot_rows[] = {
+	ROW(OPTION_LIST, 'p', "pid", "PID", pids, "only this process (may be repeated; PID,PID…)"),
+	ROW(OPTION_TEXT, 0, "cgroup", "PATH", cgroup,
+	    "only processes in this control group or below"),
+	ROW(OPTION_FLAG, 'a', "all", NULL, all, "all processes (the default)"),
+	ROW(OPTION_TEXT, 'o', "output", "FILE", output,
+	    "where to write; compressed when it ends with .zst (standard output)"),
+	ROW(OPTION_TEXT, 0, "proc-root", "DIR", proc_root,
+	    "where another machine's or namespace's proc is mounted (/proc)"),
+	ROW(OPTION_TEXT, 0, "sys-root", "DIR", sys_root, "where its sysfs is mounted (/sys)"),
+	{ .kind = OPTION_END },
+};
+
+struct pid_list {
+	uint32_t *items;
+	size_t count;
+	size_t room;
+};
+
+// Takes the numbers of WORD, "1,2,3".
+static struct imp_error *take_pid_word(const char *word, struct pid_list *pids)
+{
+	const char *at = word;
+	do {
+		char *end;
+		unsigned long pid = strtoul(at, &end, 10);
+		if (end == at || (*end && *end != ',') || pid == 0 || pid > INT32_MAX)
+			return error_new(IMP_ERR_USAGE, "not a process number: %s", word);
+		uint32_t *slot = array_add(pids);
+		if (!slot)
+			return &imp_error_no_memory;
+		*slot = (uint32_t)pid;
+		at = end + 1;
+	} while (at[-1]);
+	return NULL;
+}
+
+static void tell_what_is_missing(const struct invocation *invocation,
+				 const struct snapshot *snapshot)
+{
+	if (snapshot->forbidden)
+		log_message(invocation->log, LOG_WARNING,
+			    "%" PRIu64 " processes of other users could not be looked at; "
+			    "as root, or with CAP_SYS_PTRACE, they can",
+			    snapshot->forbidden);
+	size_t without_identity = 0;
+	for (size_t i = 0; i < snapshot->images.count; i++) {
+		const struct snapshot_image *image = &snapshot->images.items[i];
+		if (image->kind == MAPPED_FILE && !*snapshot_image_identity(image).text)
+			without_identity++;
+	}
+	if (without_identity)
+		log_message(invocation->log, LOG_WARNING,
+			    "%zu mapped files could not be opened: their builds are not known",
+			    without_identity);
+	if (snapshot->gone)
+		log_message(invocation->log, LOG_NOTE, "%" PRIu64 " processes ended meanwhile",
+			    snapshot->gone);
+}
+
+static int snapshot_run(const struct invocation *invocation, struct imp_error **err)
+{
+	const struct snapshot_options *options = invocation->options;
+	if (invocation->operands.count) {
+		*err = error_new(IMP_ERR_USAGE, "snapshot takes no operand: %s",
+				 invocation->operands.items[0]);
+		return EXIT_USAGE;
+	}
+	struct pid_list pids = { 0 };
+	struct gather_options gather = { .proc_root = options->proc_root,
+					 .sys_root = options->sys_root,
+					 .cgroup = options->cgroup };
+	for (size_t i = 0; !*err && i < options->pids.count; i++)
+		*err = take_pid_word(options->pids.items[i], &pids);
+	gather.pids = pids.items;
+	gather.pid_count = pids.count;
+	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
+	if (!*err)
+		*err = gather_live(&gather, &snapshot);
+	array_fini(&pids);
+	if (!*err && options->pids.count && !snapshot->processes.count)
+		*err = error_new(IMP_ERR_USAGE, "no such process: %s", options->pids.items[0]);
+	if (!*err)
+		*err = snapshot_write(snapshot, options->output ? options->output : "-");
+	if (*err)
+		return EXIT_FAILED;
+	tell_what_is_missing(invocation, snapshot);
+	return EXIT_DONE;
+}
+
+const struct command command_snapshot = {
+	.name = "snapshot",
+	.summary = "Write down what runs here now, mapping by mapping, by build ID",
+	.usage = "snapshot [-p PID | --cgroup PATH | --all] [-o FILE]",
+	.description =
+		"Each process with its executable mappings, each image once with its build ID\n"
+		"(or the SHA-256 of its content), soname and package. The form is described in\n"
+		"imprint-snapshot(5).",
+	.options = snapshot_rows,
+	.options_size = sizeof(struct snapshot_options),
+	.run = snapshot_run,
+};
