@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// From an ELF address to its source line and the chain of functions inlined there.
+//
+// Opening reads each unit's root entry only. A unit's tables are built when an address in it is
+// first asked for, once, and are then searched; nothing is searched linearly for an address.
+#ifndef DWARF_DWARF_H
+#define DWARF_DWARF_H
+
+#include "dwarf/sections.h"
+#include "model/address.h"
+
+// How many inlined calls at one address are told; deeper ones are left out from the inside.
+enum { DWARF_MOST_FRAMES = 256 };
+
+struct dwarf;
+
+// What one function, or one inlined call, is called and where it stands. Strings are lent by the
+// struct dwarf.
+struct dwarf_frame {
+	// As DWARF has it: the linkage name where there is one. NULL when unknown.
+	const char *name;
+	// Absolute where the compiler told its directory; NULL when unknown.
+	const char *file;
+	uint32_t line, column;
+	// The call was inlined into the next frame.
+	bool is_inlined;
+};
+
+// Takes SECTIONS over, also on failure. ALT are the sections of the supplementary file that
+// .gnu_debugaltlink names, taken over too, or NULL. CODE_START and CODE_END are the bounds of the
+// image's executable segments, 0 and UINT64_MAX when not known.
+struct imp_error *dwarf_new(struct debug_sections *sections, struct debug_sections *alt,
+			    uint64_t code_start, uint64_t code_end, struct dwarf **ret) MUST_CHECK;
+void dwarf_free(struct dwarf *dwarf);
+
+// The frames at ADDRESS, the innermost first, at most DWARF_MOST_FRAMES of them, to FRAMES; their
+// number to *COUNT, 0 when DWARF knows nothing of the address. Errors are for memory. Safe from
+// many threads.
+struct imp_error *dwarf_find(struct dwarf *dwarf, elf_addr address, struct dwarf_frame *frames,
+			     uint32_t *count) MUST_CHECK;
+
+// Builds the tables of all units that ADDRESSES lie in, on WORKERS threads.
+struct imp_error *dwarf_prepare(struct dwarf *dwarf, const elf_addr *addresses, size_t count,
+				unsigned workers) MUST_CHECK;
+
+#endif
