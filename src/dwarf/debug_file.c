@@ -8,6 +8,8 @@
 // times the size of .debug_abbrev is read at most.
 static const uint64_t abbrev_readings = 16;
 
+enum { units_between_releases = 64 };
+
 struct cursor unit_cursor(const struct debug_file *file, const struct unit *unit, uint64_t offset)
 {
 	const struct section *section = &file->sections.all[DEBUG_INFO];
@@ -172,6 +174,7 @@ struct imp_error *debug_file_read_units(struct debug_file *file)
 	ARRAY_OF(struct unit) units = { 0 };
 	struct unit unit = { .line_offset = UINT64_MAX };
 	struct imp_error *err = NULL;
+	size_t released = 0;
 	while (!err && read_header(&info, &unit)) {
 		if (is_readable(&unit)) {
 			err = read_unit(file, &unit, &budget);
@@ -182,6 +185,12 @@ struct imp_error *debug_file_read_units(struct debug_file *file)
 				err = &imp_error_no_memory;
 		}
 		info.at = (size_t)unit.end;
+		// Reading a root brings the pages around it in; of big files they add up.
+		if (units.count % units_between_releases == 0) {
+			debug_section_release(&file->sections, DEBUG_INFO, released,
+					      info.at - released);
+			released = info.at;
+		}
 		unit = (struct unit){ .line_offset = UINT64_MAX };
 	}
 	file->units = units.items;

@@ -2,7 +2,8 @@
 // The relocation types that compilers put into debug sections, by machine.
 #include "dwarf/relocate.h"
 
-#include <gelf.h>
+#include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 // A type that stores "symbol + addend" as it is.
@@ -56,54 +57,84 @@ static void store_sized(uint8_t *at, uint8_t size, bool swap, uint64_t value)
 
 struct relocating {
 	const struct section_addresses *addresses;
-	Elf_Data *symbols;
+	struct cursor symbols;
 	uint8_t *bytes;
 	size_t size;
 	uint16_t machine;
+	bool is_64bit;
 	bool swap;
 };
 
+struct relocation {
+	uint64_t offset, symbol;
+	int64_t addend;
+	uint32_t type;
+	bool has_addend;
+};
+
+static struct relocation read_relocation(const struct relocating *job, struct cursor *table,
+					 bool has_addend)
+{
+	struct relocation relocation = { .has_addend = has_addend };
+	if (job->is_64bit) {
+		relocation.offset = cursor_u64(table);
+		uint64_t both = cursor_u64(table);
+		relocation.symbol = both >> 32;
+		relocation.type = (uint32_t)both;
+		// MIPS keeps the symbol in the first word and three types in the bytes of the
+		// other.
+		if (job->machine == EM_MIPS &&
+		    job->swap == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) {
+			relocation.symbol = (uint32_t)both;
+			relocation.type = (uint32_t)(both >> 56);
+		}
+		relocation.addend = has_addend ? (int64_t)cursor_u64(table) : 0;
+		return relocation;
+	}
+	relocation.offset = cursor_u32(table);
+	uint32_t both = cursor_u32(table);
+	relocation.symbol = both >> 8;
+	relocation.type = both & 0xff;
+	relocation.addend = has_addend ? (int32_t)cursor_u32(table) : 0;
+	return relocation;
+}
+
 static bool symbol_value(const struct relocating *job, uint64_t number, uint64_t *ret)
 {
-	GElf_Sym symbol;
-	if (number > INT32_MAX || !gelf_getsym(job->symbols, (int)number, &symbol))
+	struct cursor symbol = job->symbols;
+	size_t size = job->is_64bit ? 24 : 16;
+	if (number > symbol.size / size)
+		return false;
+	symbol.at = (size_t)number * size;
+	cursor_skip(&symbol, job->is_64bit ? 6 : 4);
+	uint64_t value = 0;
+	if (!job->is_64bit) {
+		value = cursor_u32(&symbol);
+		cursor_skip(&symbol, 6);
+	}
+	uint16_t section = cursor_u16(&symbol);
+	if (job->is_64bit)
+		value = cursor_u64(&symbol);
+	if (symbol.failed)
 		return false;
 	uint64_t base = 0;
-	if (symbol.st_shndx < SHN_LORESERVE && job->addresses &&
-	    symbol.st_shndx < job->addresses->count)
-		base = job->addresses->by_index[symbol.st_shndx];
-	*ret = base + symbol.st_value;
+	if (section < SHN_LORESERVE && job->addresses && section < job->addresses->count)
+		base = job->addresses->by_index[section];
+	*ret = base + value;
 	return true;
 }
 
-// ADDEND NULL: it stands in the place that is relocated.
-static void apply(const struct relocating *job, const GElf_Rel *relocation, const int64_t *addend)
+static void apply(const struct relocating *job, const struct relocation *relocation)
 {
-	uint8_t size = plain_size(job->machine, GELF_R_TYPE(relocation->r_info));
+	uint8_t size = plain_size(job->machine, relocation->type);
 	uint64_t value;
-	if (size == 0 || relocation->r_offset > job->size ||
-	    job->size - relocation->r_offset < size ||
-	    !symbol_value(job, GELF_R_SYM(relocation->r_info), &value))
+	if (size == 0 || relocation->offset > job->size || job->size - relocation->offset < size ||
+	    !symbol_value(job, relocation->symbol, &value))
 		return;
-	uint8_t *at = job->bytes + relocation->r_offset;
-	value += addend ? (uint64_t)*addend : load_sized(at, size, job->swap);
+	uint8_t *at = job->bytes + relocation->offset;
+	value += relocation->has_addend ? (uint64_t)relocation->addend
+					: load_sized(at, size, job->swap);
 	store_sized(at, size, job->swap, value);
-}
-
-static void apply_table(const struct relocating *job, Elf_Data *table, const GElf_Shdr *header)
-{
-	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
-	for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
-		GElf_Rela rela;
-		GElf_Rel rel;
-		if (header->sh_type == SHT_RELA && gelf_getrela(table, (int)i, &rela)) {
-			rel = (GElf_Rel){ .r_offset = rela.r_offset, .r_info = rela.r_info };
-			int64_t addend = rela.r_addend;
-			apply(job, &rel, &addend);
-		} else if (header->sh_type == SHT_REL && gelf_getrel(table, (int)i, &rel)) {
-			apply(job, &rel, NULL);
-		}
-	}
 }
 
 // A copy that may be written to.
@@ -119,39 +150,43 @@ static struct imp_error *own_section(struct section *section)
 	return NULL;
 }
 
-static struct imp_error *relocate_by(Elf *elf, Elf_Scn *table, const GElf_Shdr *header,
+static struct imp_error *relocate_by(const struct elf_image *image, const struct elf_section *table,
 				     const struct section_addresses *addresses,
 				     struct section *section)
 {
-	GElf_Ehdr ehdr;
-	Elf_Scn *symbols = elf_getscn(elf, header->sh_link);
-	struct relocating job = { .addresses = addresses,
-				  .symbols = symbols ? elf_getdata(symbols, NULL) : NULL };
-	Elf_Data *relocations = elf_getdata(table, NULL);
-	if (!job.symbols || !relocations || !gelf_getehdr(elf, &ehdr))
-		return error_new(IMP_ERR_BAD_DATA, "unreadable relocations");
+	const struct elf_section *symbols = table->link < elf_image_section_count(image)
+						    ? elf_image_section(image, table->link)
+						    : NULL;
 	struct imp_error *err = own_section(section);
-	if (err)
+	if (err || !symbols)
 		return err;
-	job.bytes = section->owned;
-	job.size = section->size;
-	job.machine = ehdr.e_machine;
-	job.swap = (ehdr.e_ident[EI_DATA] == ELFDATA2MSB) !=
-		   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	apply_table(&job, relocations, header);
+	struct relocating job = { .addresses = addresses,
+				  .symbols = elf_image_section_bytes(image, symbols),
+				  .bytes = section->owned,
+				  .size = section->size,
+				  .machine = elf_image_machine(image),
+				  .is_64bit = elf_image_is_64bit(image),
+				  .swap = elf_image_is_swapped(image) };
+	struct cursor entries = elf_image_section_bytes(image, table);
+	while (cursor_left(&entries)) {
+		struct relocation relocation =
+			read_relocation(&job, &entries, table->type == SHT_RELA);
+		if (entries.failed)
+			break;
+		apply(&job, &relocation);
+	}
 	return NULL;
 }
 
-struct imp_error *debug_section_relocate(Elf *elf, size_t index,
+struct imp_error *debug_section_relocate(const struct elf_image *image, size_t index,
 					 const struct section_addresses *addresses,
 					 struct section *section)
 {
-	for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn; scn = elf_nextscn(elf, scn)) {
-		GElf_Shdr header;
-		if (!gelf_getshdr(scn, &header) || header.sh_info != index ||
-		    (header.sh_type != SHT_RELA && header.sh_type != SHT_REL))
+	for (size_t i = 0; i < elf_image_section_count(image); i++) {
+		const struct elf_section *table = elf_image_section(image, i);
+		if (table->info != index || (table->type != SHT_RELA && table->type != SHT_REL))
 			continue;
-		struct imp_error *err = relocate_by(elf, scn, &header, addresses, section);
+		struct imp_error *err = relocate_by(image, table, addresses, section);
 		if (err)
 			return err;
 	}

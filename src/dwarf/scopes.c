@@ -52,23 +52,12 @@ static enum entry_role role_of(uint16_t tag)
 	}
 }
 
-// C and C++ compilers put the code of methods outside the class; Rust and others inside.
-static bool language_has_code_in_types(uint16_t language)
+// Code of C and assembler stands at the outermost level of its unit. That of C++, Rust and others
+// may stand in types, and in abstract functions (gcc puts lambdas there).
+static bool language_is_flat(uint16_t language)
 {
-	switch (language) {
-	case DW_LANG_C89:
-	case DW_LANG_C:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-	case DW_LANG_Mips_Assembler:
-		return false;
-	default:
-		return true;
-	}
+	return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 ||
+	       language == DW_LANG_C11 || language == DW_LANG_Mips_Assembler;
 }
 
 struct entry {
@@ -99,7 +88,7 @@ struct walk {
 	uint64_t range_budget;
 	struct table known;
 	ARRAY_OF(struct known_name) known_names;
-	bool has_code_in_types;
+	bool is_flat;
 };
 
 static uint32_t clamp_u32(uint64_t value)
@@ -254,9 +243,12 @@ static struct imp_error *visit_scope(struct walk *walk, const struct abbrev *abb
 		if (err)
 			return err;
 	}
+	if (!abbrev->has_children)
+		return NULL;
 	// What has no code of its own is a declaration or the abstract form of an inlined function.
-	return abbrev->has_children ? open_level(walk, scope, !entry.has_code, entry.sibling)
-				    : NULL;
+	if (!entry.has_code)
+		return open_level(walk, NO_SCOPE, walk->is_flat, entry.sibling);
+	return open_level(walk, scope, false, 0);
 }
 
 static struct imp_error *visit_other(struct walk *walk, const struct abbrev *abbrev,
@@ -266,7 +258,7 @@ static struct imp_error *visit_other(struct walk *walk, const struct abbrev *abb
 	abbrev_step_over(&walk->abbrevs, abbrev, walk->unit->encoding, &walk->entries, &sibling);
 	if (walk->entries.failed || !abbrev->has_children)
 		return NULL;
-	bool is_skipped = role == ROLE_LEAF || (role == ROLE_TYPE && !walk->has_code_in_types);
+	bool is_skipped = role == ROLE_LEAF || (role == ROLE_TYPE && walk->is_flat);
 	uint32_t scope = walk->levels.count ? walk->levels.items[walk->levels.count - 1] : NO_SCOPE;
 	return open_level(walk, scope, is_skipped, sibling);
 }
@@ -329,7 +321,7 @@ struct imp_error *scope_tree_read(const struct debug_file *file, const struct un
 		.entries = unit_cursor(file, unit, unit->root),
 		.tree = ret,
 		.range_budget = 1024 + all[DEBUG_RANGES].size + all[DEBUG_RNGLISTS].size,
-		.has_code_in_types = language_has_code_in_types(unit->language),
+		.is_flat = language_is_flat(unit->language),
 	};
 	struct cursor abbrevs =
 		debug_section_from(&file->sections, DEBUG_ABBREV, unit->abbrev_offset);

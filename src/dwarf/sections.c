@@ -2,12 +2,9 @@
 // Finding the debug sections of an ELF file and bringing them into the form they are read in.
 #include "dwarf/sections.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -51,12 +48,9 @@ struct raw_section {
 };
 
 struct opening {
+	const struct elf_image *image;
 	struct debug_sections *sections;
 	struct raw_section raw[DEBUG_SECTIONS];
-	const char *name;
-	const uint8_t *bytes;
-	size_t size;
-	Elf *elf;
 };
 
 static bool read_compression_header(struct opening *opening, struct raw_section *raw)
@@ -64,7 +58,7 @@ static bool read_compression_header(struct opening *opening, struct raw_section 
 	struct cursor header = cursor_over(raw->bytes, raw->size);
 	header.swap = opening->sections->swap;
 	uint32_t type = cursor_u32(&header);
-	if (opening->sections->address_size == 8) {
+	if (elf_image_is_64bit(opening->image)) {
 		cursor_u32(&header);
 		raw->unpacked_size = cursor_u64(&header);
 		cursor_u64(&header);
@@ -97,54 +91,37 @@ static bool read_old_compression_header(struct raw_section *raw)
 	return true;
 }
 
-static struct imp_error *add_section(struct opening *opening, const char *name, size_t index,
-				     const GElf_Shdr *header)
+static struct imp_error *add_section(struct opening *opening, size_t which,
+				     const struct elf_section *section, size_t index, bool is_old)
 {
-	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
-		bool is_old = strcmp(name, section_defs[i].compressed_name) == 0;
-		if (!is_old && strcmp(name, section_defs[i].name) != 0)
-			continue;
-		struct raw_section *raw = &opening->raw[i];
-		// Of several (as in object files with COMDAT groups) the first is the unit's own.
-		if (raw->bytes || header->sh_type == SHT_NOBITS || header->sh_size == 0)
-			return NULL;
-		if (header->sh_offset > opening->size ||
-		    header->sh_size > opening->size - header->sh_offset)
-			return error_new(IMP_ERR_BAD_DATA, "%s: section %s ends beyond the file",
-					 opening->name, name);
-		*raw = (struct raw_section){ .bytes = opening->bytes + header->sh_offset,
-					     .size = header->sh_size,
-					     .index = index };
-		bool is_sound = !(header->sh_flags & SHF_COMPRESSED) ||
-				read_compression_header(opening, raw);
-		if (is_old && !read_old_compression_header(raw))
-			is_sound = false;
-		if (!is_sound)
-			return error_new(IMP_ERR_BAD_DATA, "%s: section %s: unknown compression",
-					 opening->name, name);
+	struct raw_section *raw = &opening->raw[which];
+	struct cursor bytes = elf_image_section_bytes(opening->image, section);
+	// Of several (as in object files with COMDAT groups) the first is the unit's own.
+	if (raw->bytes || bytes.size == 0)
 		return NULL;
-	}
+	*raw = (struct raw_section){ .bytes = bytes.start, .size = bytes.size, .index = index };
+	bool is_sound = !(section->flags & SHF_COMPRESSED) || read_compression_header(opening, raw);
+	if (is_old && !read_old_compression_header(raw))
+		is_sound = false;
+	if (!is_sound)
+		return error_new(IMP_ERR_UNSUPPORTED, "%s: section %s: unknown compression",
+				 elf_image_path(opening->image), section->name);
 	return NULL;
 }
 
 static struct imp_error *find_sections(struct opening *opening)
 {
-	size_t names = 0;
-	if (elf_getshdrstrndx(opening->elf, &names) < 0)
-		return NULL;
-	for (Elf_Scn *scn = elf_nextscn(opening->elf, NULL); scn;
-	     scn = elf_nextscn(opening->elf, scn)) {
-		GElf_Shdr header;
-		if (!gelf_getshdr(scn, &header))
-			continue;
-		const char *name = elf_strptr(opening->elf, names, header.sh_name);
-		if (!name)
-			continue;
-		struct imp_error *err = add_section(opening, name, elf_ndxscn(scn), &header);
-		if (err)
-			return err;
+	struct imp_error *err = NULL;
+	for (size_t i = 0; i < elf_image_section_count(opening->image) && !err; i++) {
+		const struct elf_section *section = elf_image_section(opening->image, i);
+		for (size_t which = 0; which < DEBUG_SECTIONS && !err; which++) {
+			const struct section_def *def = &section_defs[which];
+			bool is_old = strcmp(section->name, def->compressed_name) == 0;
+			if (is_old || strcmp(section->name, def->name) == 0)
+				err = add_section(opening, which, section, i, is_old);
+		}
 	}
-	return NULL;
+	return err;
 }
 
 static bool unpack(const struct raw_section *raw, uint8_t *ret)
@@ -189,14 +166,12 @@ static struct imp_error *take_section(struct opening *opening, size_t which)
 	if (!raw->bytes)
 		return NULL;
 	if (raw->packing == NOT_PACKED) {
-		*section = (struct section){ .bytes = raw->bytes,
-					     .size = raw->size,
-					     .is_mapped = opening->sections->mapping };
+		*section = (struct section){ .bytes = raw->bytes, .size = raw->size };
 	} else {
 		// No packing in use makes more than this of one byte.
 		if (raw->unpacked_size > most_unpacked || raw->unpacked_size / 20000 > raw->size)
 			return error_new(IMP_ERR_BAD_DATA, "%s: section %s says it unpacks to %llu",
-					 opening->name, section_defs[which].name,
+					 elf_image_path(opening->image), section_defs[which].name,
 					 (unsigned long long)raw->unpacked_size);
 		uint8_t *bytes = malloc(raw->unpacked_size + 1);
 		if (!bytes)
@@ -204,7 +179,7 @@ static struct imp_error *take_section(struct opening *opening, size_t which)
 		if (!unpack(raw, bytes)) {
 			free(bytes);
 			return error_new(IMP_ERR_BAD_DATA, "%s: section %s does not unpack",
-					 opening->name, section_defs[which].name);
+					 elf_image_path(opening->image), section_defs[which].name);
 		}
 		*section = (struct section){ .bytes = bytes,
 					     .size = raw->unpacked_size,
@@ -235,96 +210,45 @@ static struct imp_error *relocate_sections(struct opening *opening,
 		struct section *section = &opening->sections->all[i];
 		if (!section->bytes || section_defs[i].is_strings)
 			continue;
-		struct imp_error *err = debug_section_relocate(opening->elf, opening->raw[i].index,
-							       addresses, section);
+		struct imp_error *err = debug_section_relocate(
+			opening->image, opening->raw[i].index, addresses, section);
 		if (err)
-			return error_context(err, "%s: section %s", opening->name,
+			return error_context(err, "%s: section %s", elf_image_path(opening->image),
 					     section_defs[i].name);
 	}
 	return NULL;
 }
 
-static struct imp_error *read_sections(struct opening *opening,
-				       const struct section_addresses *addresses)
-{
-	GElf_Ehdr header;
-	if (elf_kind(opening->elf) != ELF_K_ELF || !gelf_getehdr(opening->elf, &header))
-		return error_new(IMP_ERR_BAD_DATA, "%s: not an ELF file", opening->name);
-	struct debug_sections *sections = opening->sections;
-	bool is_big = header.e_ident[EI_DATA] == ELFDATA2MSB;
-	sections->swap = is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	sections->is_relocatable = header.e_type == ET_REL;
-	sections->machine = header.e_machine;
-	sections->address_size = header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
-	struct imp_error *err = find_sections(opening);
-	if (!err)
-		err = take_sections(opening);
-	if (!err && sections->is_relocatable)
-		err = relocate_sections(opening, addresses);
-	for (size_t i = 0; i < DEBUG_SECTIONS; i++)
-		if (section_defs[i].is_strings)
-			cut_strings(&sections->all[i]);
-	return err;
-}
-
-static struct imp_error *open_over(const void *bytes, size_t size, const char *name,
-				   const struct section_addresses *addresses,
-				   struct debug_sections *sections)
-{
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return error_new(IMP_ERR_UNSUPPORTED, "libelf: %s", elf_errmsg(-1));
-	struct opening opening = {
-		.sections = sections, .name = name, .bytes = bytes, .size = size
-	};
-	opening.elf = elf_memory((char *)(uintptr_t)bytes, size);
-	if (!opening.elf)
-		return error_new(IMP_ERR_BAD_DATA, "%s: not an ELF file", name);
-	struct imp_error *err = read_sections(&opening, addresses);
-	elf_end(opening.elf);
-	return err;
-}
-
-struct imp_error *debug_sections_over(const void *bytes, size_t size, const char *name,
+struct imp_error *debug_sections_open(const struct elf_image *image,
 				      const struct section_addresses *addresses,
 				      struct debug_sections *ret)
 {
-	struct debug_sections sections = { 0 };
-	struct imp_error *err = open_over(bytes, size, name, addresses, &sections);
-	if (err)
+	struct debug_sections sections = {
+		.image = image,
+		.swap = elf_image_is_swapped(image),
+		.is_relocatable = elf_image_type(image) == ELF_RELOCATABLE,
+	};
+	struct opening opening = { .image = image, .sections = &sections };
+	struct imp_error *err = find_sections(&opening);
+	if (!err)
+		err = take_sections(&opening);
+	if (!err && sections.is_relocatable)
+		err = relocate_sections(&opening, addresses);
+	if (err) {
 		debug_sections_close(&sections);
-	else
-		*ret = sections;
-	return err;
-}
-
-struct imp_error *debug_sections_open(const char *path, const struct section_addresses *addresses,
-				      struct debug_sections *ret)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_system(errno, "%s", path);
-	if (!S_ISREG(status.st_mode) || status.st_size <= 0)
-		return error_new(IMP_ERR_BAD_DATA, "%s: not an ELF file", path);
-	size_t size = (size_t)status.st_size;
-	void *mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (mapping == MAP_FAILED)
-		return error_system(errno, "%s: cannot map", path);
-	struct debug_sections sections = { .mapping = mapping, .mapping_size = size };
-	struct imp_error *err = open_over(mapping, size, path, addresses, &sections);
-	if (err)
-		debug_sections_close(&sections);
-	else
-		*ret = sections;
-	return err;
+		return err;
+	}
+	for (size_t i = 0; i < DEBUG_SECTIONS; i++)
+		if (section_defs[i].is_strings)
+			cut_strings(&sections.all[i]);
+	*ret = sections;
+	return NULL;
 }
 
 void debug_sections_close(struct debug_sections *sections)
 {
 	for (size_t i = 0; i < DEBUG_SECTIONS; i++)
 		free(sections->all[i].owned);
-	if (sections->mapping)
-		munmap(sections->mapping, sections->mapping_size);
 	*sections = (struct debug_sections){ 0 };
 }
 
@@ -352,12 +276,6 @@ void debug_section_release(const struct debug_sections *sections, enum debug_sec
 			   uint64_t offset, uint64_t size)
 {
 	const struct section *section = &sections->all[which];
-	if (!section->is_mapped || offset > section->size || size > section->size - offset)
-		return;
-	const uintptr_t page = 4096;
-	uintptr_t from = ((uintptr_t)section->bytes + offset) & ~(page - 1);
-	uintptr_t to = ((uintptr_t)section->bytes + offset + size) & ~(page - 1);
-	// Fails where pages are bigger, which costs memory and nothing else.
-	if (to > from)
-		(void)madvise((void *)from, to - from, MADV_DONTNEED);
+	if (!section->owned && offset <= section->size && size <= section->size - offset)
+		elf_image_release(sections->image, section->bytes + offset, size);
 }

@@ -10,7 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "model/build_id.h"
+#include "elf/elf_image.h"
 
 enum debug_section {
 	DEBUG_INFO,
@@ -28,43 +28,35 @@ enum debug_section {
 
 // Bytes of a section; none when it is missing.
 struct section {
+	// Lent by the image, or `owned`.
 	const uint8_t *bytes;
 	size_t size;
-	// It lies in a file that is mapped read-only, so its pages may be given back to the kernel.
-	bool is_mapped;
 	// To be freed with the sections, or NULL.
 	void *owned;
 };
 
 struct debug_sections {
 	struct section all[DEBUG_SECTIONS];
-	// The whole file, when it was mapped here.
-	void *mapping;
-	size_t mapping_size;
+	// Lent.
+	const struct elf_image *image;
 	// The bytes are of the other byte order.
 	bool swap;
 	// An object file or a kernel module: addresses begin at 0.
 	bool is_relocatable;
-	uint16_t machine;
-	uint8_t address_size;
 };
 
-// Where each section of a relocatable file has its address: INDEX of the section header table.
-// Addresses of sections that are not loaded are 0.
+// Where each section of a relocatable file has its address, by its index in the section header
+// table. Addresses of sections that are not loaded are 0.
 struct section_addresses {
 	const uint64_t *by_index;
 	size_t count;
 };
 
-// Maps the file at PATH. Not having debug sections is an answer. Give it to debug_sections_close().
-struct imp_error *debug_sections_open(const char *path, const struct section_addresses *addresses,
-				      struct debug_sections *ret) MUST_CHECK;
-
-// Over an ELF image of SIZE bytes, lent until debug_sections_close(). NAME is for messages.
-struct imp_error *debug_sections_over(const void *bytes, size_t size, const char *name,
+// The sections of IMAGE, which is lent until debug_sections_close(). Not having any is an answer.
+// ADDRESSES (lent during the call) are for relocatable files; NULL: all sections begin at 0.
+struct imp_error *debug_sections_open(const struct elf_image *image,
 				      const struct section_addresses *addresses,
 				      struct debug_sections *ret) MUST_CHECK;
-
 void debug_sections_close(struct debug_sections *sections);
 
 // A cursor over one section from OFFSET on; failed when that is outside.

@@ -333,6 +333,19 @@ const void *elf_image_bytes(const struct elf_image *image, size_t *size)
 	return image->bytes;
 }
 
+void elf_image_release(const struct elf_image *image, const void *bytes, size_t size)
+{
+	const uintptr_t page = 4096;
+	uintptr_t start = (uintptr_t)bytes, mapping = (uintptr_t)image->mapping;
+	if (!image->mapping || start < mapping || start - mapping > image->mapping_size ||
+	    size > image->mapping_size - (start - mapping))
+		return;
+	uintptr_t from = start & ~(page - 1), to = (start + size) & ~(page - 1);
+	// Fails where pages are bigger, which costs memory and nothing else.
+	if (to > from)
+		(void)madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 enum elf_image_type elf_image_type(const struct elf_image *image)
 {
 	switch (image->header.type) {

@@ -86,6 +86,11 @@ struct cursor elf_image_section_bytes(const struct elf_image *image,
 // The whole file (unpacked), mapped or in memory: for libdw. Lent by the image.
 const void *elf_image_bytes(const struct elf_image *image, size_t *size);
 
+// Tells the kernel that SIZE bytes of the image at BYTES will not be read again soon: the memory of
+// a process that reads a big file once stays small. Nothing is lost; bytes that are not mapped from
+// a file stay as they are.
+void elf_image_release(const struct elf_image *image, const void *bytes, size_t size);
+
 enum elf_image_type { ELF_EXECUTABLE, ELF_SHARED, ELF_RELOCATABLE, ELF_CORE, ELF_OTHER };
 enum elf_image_type elf_image_type(const struct elf_image *image);
 bool elf_image_is_64bit(const struct elf_image *image);
