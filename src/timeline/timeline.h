@@ -19,7 +19,7 @@ struct timeline;
 struct timeline_options {
 	// Lent; NULL for silence.
 	const struct log *log;
-	// Samples carry no time: records are ordered by position, and positions serve as times.
+	// Records carry no time: they are ordered by position, and positions serve as times.
 	bool has_no_times;
 };
 
@@ -28,8 +28,8 @@ struct imp_error *timeline_new(const struct timeline_options *options,
 void timeline_free(struct timeline *timeline);
 
 // Takes note of RECORD if it is one that tells of processes, mappings or identities (MMAP, MMAP2,
-// COMM, FORK, EXIT, NAMESPACES, KSYMBOL, CGROUP, HEADER_BUILD_ID); others are ignored. Copies what
-// it keeps. A record that cannot be read is an error the caller may warn of and go on.
+// COMM, FORK, EXIT, KSYMBOL, HEADER_BUILD_ID); others are ignored. Copies what it keeps. A record
+// that cannot be read is an error the caller may warn of and go on.
 struct imp_error *timeline_add(struct timeline *timeline, const struct events *events,
 			       const struct record *record) MUST_CHECK;
 
@@ -59,12 +59,28 @@ struct place {
 	file_off offset;
 };
 
-// Speeds up questions about the same process in a row. Zero-initialise; one for each thread.
-struct timeline_cache {
-	const void *space;
-	const void *mapping;
-	uint32_t pid;
+// An answer for a stretch: it is the same for all of the addresses [start, end) at all of the times
+// [from, to). An address less `base` is its offset.
+struct stretch {
+	uint64_t start, end;
 	uint64_t from, to;
+	uint64_t base;
+	uint32_t image;
+	enum unknown_reason reason;
+};
+
+// As timeline_locate(), and how far the answer reaches.
+struct stretch timeline_stretch(const struct timeline *timeline, uint32_t pid, uint64_t time,
+				unsigned cpumode, abs_addr address);
+
+// Speeds up questions that were asked before: about the same process and neighbouring addresses.
+// Zero-initialise; one for each thread.
+enum { TIMELINE_CACHE_SLOTS = 256 };
+struct timeline_cache {
+	struct timeline_cache_slot {
+		uint64_t key;
+		struct stretch stretch;
+	} slots[TIMELINE_CACHE_SLOTS];
 };
 
 // Where ADDRESS was in process PID at TIME, in CPUMODE (MISC_KERNEL, MISC_USER, …). CACHE may be

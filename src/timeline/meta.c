@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The meta records of a recording, kept small until all are there and can be put in order.
+#include "timeline/meta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// When and by whom a record was made.
+struct stamp {
+	uint64_t time;
+	// Made by the recorder, not by the kernel as it happened.
+	bool is_synthesized;
+};
+
+void metas_drop_records(struct metas *metas)
+{
+	array_fini(&metas->all);
+	array_fini(&metas->extents);
+}
+
+void metas_fini(struct metas *metas)
+{
+	metas_drop_records(metas);
+	images_fini(&metas->images);
+	array_fini(&metas->claims.all);
+}
+
+static struct stamp stamp_of(const struct metas *metas, const struct events *events,
+			     const struct record *record)
+{
+	struct sample_id id;
+	sample_id_read(events, record, &id);
+	if (metas->has_no_times)
+		return (struct stamp){ record->position + 1, id.id == 0 };
+	bool is_synthesized = !id.has_time || id.time == 0 || id.time == UINT64_MAX;
+	return (struct stamp){ is_synthesized ? 0 : id.time, is_synthesized };
+}
+
+// Adds a record of KIND at the time of STAMP; the rest is the caller's to fill. NULL without
+// memory.
+static struct meta *add(struct metas *metas, enum meta_kind kind, const struct stamp *stamp)
+{
+	if (metas->all.count >= UINT32_MAX - 1)
+		return NULL;
+	struct meta *meta = array_add(&metas->all);
+	if (!meta)
+		return NULL;
+	meta->kind = (uint8_t)kind;
+	meta->time = stamp->time;
+	meta->order = (uint32_t)metas->all.count;
+	meta->is_unordered = stamp->is_synthesized || metas->has_no_times;
+	return meta;
+}
+
+static enum side side_of(enum image_kind kind, unsigned cpumode)
+{
+	switch (kind) {
+	case IMAGE_KERNEL:
+		return SIDE_KERNEL;
+	case IMAGE_MODULE:
+		return SIDE_MODULES;
+	case IMAGE_GUEST_KERNEL:
+		return SIDE_GUEST_KERNEL;
+	case IMAGE_GUEST_MODULE:
+		return SIDE_GUEST_MODULES;
+	case IMAGE_USER:
+	case IMAGE_VDSO:
+	case IMAGE_JIT:
+	case IMAGE_ANON:
+	case IMAGE_SPECIAL:
+	case IMAGE_KINDS:
+	default:
+		break;
+	}
+	if (cpumode == MISC_KERNEL || cpumode == MISC_HYPERVISOR)
+		return SIDE_MODULES;
+	if (cpumode == MISC_GUEST_KERNEL)
+		return SIDE_GUEST_MODULES;
+	return cpumode == MISC_GUEST_USER ? SIDE_GUEST_USER : SIDE_USER;
+}
+
+// The host's kernel is recorded for process -1 or 0; a guest's for the process that runs it.
+static uint32_t owner_pid(enum side side, uint32_t pid)
+{
+	switch (side) {
+	case SIDE_KERNEL:
+	case SIDE_MODULES:
+		return 0;
+	case SIDE_GUEST_KERNEL:
+	case SIDE_GUEST_MODULES:
+		return pid == UINT32_MAX ? 0 : pid;
+	case SIDE_USER:
+	case SIDE_GUEST_USER:
+	default:
+		return pid;
+	}
+}
+
+static uint64_t saturated_end(uint64_t start, uint64_t length)
+{
+	uint64_t end;
+	return __builtin_add_overflow(start, length, &end) ? UINT64_MAX : end;
+}
+
+static struct imp_error *add_extent(struct metas *metas, struct meta *meta,
+				    const struct extent *wanted)
+{
+	struct extent *extent = array_add(&metas->extents);
+	if (!extent)
+		return &imp_error_no_memory;
+	*extent = *wanted;
+	meta->value = (uint32_t)metas->extents.count - 1;
+	return NULL;
+}
+
+// "[kernel.kallsyms]_text" is the kernel's name and the symbol whose address the page offset is.
+static struct imp_error *name_kernel(struct images *images, const char *path, struct image *image)
+{
+	const char *end = path[0] == '[' ? strchr(path, ']') : NULL;
+	size_t length = end ? (size_t)(end - path) + 1 : strlen(path);
+	if (path[length]) {
+		struct imp_error *err = images_text(images, path + length, strlen(path + length),
+						    &image->reference_symbol);
+		if (err)
+			return err;
+	}
+	return images_text(images, path, length, &image->path);
+}
+
+static struct imp_error *image_of(struct metas *metas, const struct mmap_record *mmap,
+				  const struct stamp *stamp, struct image *image)
+{
+	image->id = mmap->id;
+	image->identity = IDENTITY_NONE;
+	if (!build_id_is_none(&mmap->id))
+		image->identity = stamp->is_synthesized ? IDENTITY_SYNTHESIZED : IDENTITY_MAP_TIME;
+	if (image->kind == IMAGE_ANON)
+		image->pid = mmap->pid;
+	if (image->kind == IMAGE_GUEST_KERNEL || image->kind == IMAGE_GUEST_MODULE)
+		image->pid = owner_pid(SIDE_GUEST_KERNEL, mmap->pid);
+	if (image->kind == IMAGE_USER && mmap->has_inode && mmap->inode)
+		image->file = (struct file_key){ mmap->major, mmap->minor, mmap->inode,
+						 mmap->generation, true };
+	if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_GUEST_KERNEL)
+		return images_text(&metas->images, mmap->path, strlen(mmap->path), &image->path);
+	image->reference_address = mmap->page_offset;
+	return name_kernel(&metas->images, mmap->path, image);
+}
+
+static uint64_t base_of(const struct mmap_record *mmap, enum image_kind kind)
+{
+	switch (kind) {
+	case IMAGE_USER:
+		return mmap->start - mmap->page_offset;
+	case IMAGE_KERNEL:
+	case IMAGE_GUEST_KERNEL:
+		return mmap->page_offset;
+	case IMAGE_MODULE:
+	case IMAGE_GUEST_MODULE:
+	case IMAGE_VDSO:
+		return mmap->start;
+	case IMAGE_JIT:
+	case IMAGE_ANON:
+	case IMAGE_SPECIAL:
+	case IMAGE_KINDS:
+	default:
+		return 0;
+	}
+}
+
+static struct imp_error *add_mmap(struct metas *metas, const struct record *record,
+				  const struct stamp *stamp)
+{
+	struct mmap_record mmap;
+	struct imp_error *err = mmap_record_read(record, &mmap);
+	if (err)
+		return err;
+	unsigned cpumode = record->misc & MISC_CPUMODE_MASK;
+	struct image image = { .kind = image_kind_of(mmap.path, cpumode) };
+	// Copies of the entry code for page-table isolation, which Linux 4.15 to 4.20 map for each
+	// processor: kernel code at other addresses.
+	if (image.kind == IMAGE_KERNEL && !strncmp(mmap.path, "__entry", strlen("__entry")))
+		image.kind = IMAGE_SPECIAL;
+	struct extent extent = { .start = mmap.start,
+				 .end = saturated_end(mmap.start, mmap.length),
+				 .base = base_of(&mmap, image.kind) };
+	enum side side = side_of(image.kind, cpumode);
+	// A kernel of which nothing is told but that it is there.
+	if (side == SIDE_KERNEL && !mmap.start && !mmap.length)
+		extent.end = UINT64_MAX;
+	err = image_of(metas, &mmap, stamp, &image);
+	if (!err)
+		err = images_intern(&metas->images, &image, &extent.image);
+	if (err)
+		return err;
+	metas->images.all.items[extent.image].mappings++;
+	if (extent.start >= extent.end)
+		return NULL;
+	struct meta *meta = add(metas, META_MAP, stamp);
+	if (!meta)
+		return &imp_error_no_memory;
+	meta->side = (uint8_t)side;
+	meta->pid = owner_pid(side, mmap.pid);
+	meta->tid = mmap.tid;
+	return add_extent(metas, meta, &extent);
+}
+
+static struct imp_error *add_comm(struct metas *metas, const struct record *record,
+				  const struct stamp *stamp)
+{
+	struct comm_record comm;
+	uint32_t name;
+	struct imp_error *err = comm_record_read(record, &comm);
+	if (!err)
+		err = strings_intern(metas->comms, comm.comm, strlen(comm.comm), &name);
+	if (err)
+		return err;
+	bool is_exec = comm.is_exec && (!stamp->is_synthesized || metas->has_no_times);
+	struct meta *meta = add(metas, is_exec ? META_EXEC : META_COMM, stamp);
+	if (!meta)
+		return &imp_error_no_memory;
+	meta->pid = comm.pid;
+	meta->tid = comm.tid;
+	meta->value = name;
+	return NULL;
+}
+
+static struct imp_error *add_task(struct metas *metas, const struct record *record,
+				  const struct stamp *stamp)
+{
+	struct task_record task;
+	struct imp_error *err = task_record_read(record, &task);
+	if (err)
+		return err;
+	struct stamp own = *stamp;
+	// The body has a time, too. perf leaves it 0 in what it synthesizes.
+	if (metas->has_no_times)
+		own.is_synthesized = task.time == 0;
+	else if (own.is_synthesized && task.time && task.time != UINT64_MAX)
+		own = (struct stamp){ task.time, false };
+	if (record->type == RECORD_EXIT && own.is_synthesized)
+		return NULL;
+	struct meta *meta = add(metas, record->type == RECORD_FORK ? META_FORK : META_EXIT, &own);
+	if (!meta)
+		return &imp_error_no_memory;
+	meta->is_unordered = own.is_synthesized;
+	meta->pid = task.pid;
+	meta->tid = task.tid;
+	meta->parent_pid = task.parent_pid;
+	meta->value = task.parent_tid;
+	return NULL;
+}
+
+// Code that the kernel made or loaded by itself: BPF programs, trampolines, probes out of line.
+static struct imp_error *add_ksymbol(struct metas *metas, const struct record *record,
+				     const struct stamp *stamp)
+{
+	struct ksymbol_record symbol;
+	struct imp_error *err = ksymbol_record_read(record, &symbol);
+	if (err || !symbol.length)
+		return err;
+	struct extent extent = { .start = symbol.start,
+				 .end = saturated_end(symbol.start, symbol.length) };
+	if (!symbol.is_unregister) {
+		struct image image = { .kind = IMAGE_JIT, .identity = IDENTITY_NONE };
+		err = images_text(&metas->images, symbol.name, strlen(symbol.name), &image.path);
+		if (!err)
+			err = images_intern(&metas->images, &image, &extent.image);
+		if (err)
+			return err;
+		metas->images.all.items[extent.image].mappings++;
+	}
+	struct meta *meta = add(metas, symbol.is_unregister ? META_UNMAP : META_MAP, stamp);
+	if (!meta)
+		return &imp_error_no_memory;
+	meta->side = SIDE_MODULES;
+	// A symbol's size is its own: it is not to be cut by what stands behind it.
+	meta->is_unordered = false;
+	return add_extent(metas, meta, &extent);
+}
+
+struct imp_error *metas_claim(struct metas *metas, const struct build_id_record *entry)
+{
+	struct claim *claim = array_add(&metas->claims.all);
+	if (!claim)
+		return &imp_error_no_memory;
+	claim->id = entry->id;
+	claim->is_padded = entry->is_padded;
+	claim->kind = image_kind_of(entry->path, entry->misc & MISC_CPUMODE_MASK);
+	return images_text(&metas->images, entry->path, strlen(entry->path), &claim->path);
+}
+
+struct imp_error *metas_add(struct metas *metas, const struct events *events,
+			    const struct record *record)
+{
+	if (record->type == RECORD_HEADER_BUILD_ID) {
+		struct build_id_record entry;
+		struct imp_error *err = build_id_record_read(record, &entry);
+		return err ? err : metas_claim(metas, &entry);
+	}
+	struct stamp stamp = stamp_of(metas, events, record);
+	switch (record->type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2:
+		return add_mmap(metas, record, &stamp);
+	case RECORD_COMM:
+		return add_comm(metas, record, &stamp);
+	case RECORD_FORK:
+	case RECORD_EXIT:
+		return add_task(metas, record, &stamp);
+	case RECORD_KSYMBOL:
+		return add_ksymbol(metas, record, &stamp);
+	default:
+		return NULL;
+	}
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct meta *a = one;
+	const struct meta *b = other;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void metas_sort(struct metas *metas)
+{
+	size_t sorted = 1;
+	while (sorted < metas->all.count &&
+	       metas->all.items[sorted - 1].time <= metas->all.items[sorted].time)
+		sorted++;
+	if (sorted < metas->all.count)
+		qsort(metas->all.items, metas->all.count, sizeof *metas->all.items, compare);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The meta records of a recording, kept small until all are there and can be put in order.
+#ifndef TIMELINE_META_H
+#define TIMELINE_META_H
+
+#include "perfdata/record.h"
+#include "timeline/identity.h"
+#include "timeline/spaces.h"
+
+enum meta_kind { META_MAP, META_UNMAP, META_COMM, META_EXEC, META_FORK, META_EXIT };
+
+struct meta {
+	// 0 when synthesized.
+	uint64_t time;
+	// Tells records of the same time apart.
+	uint32_t order;
+	uint32_t pid;
+	uint32_t tid;
+	// MAP, UNMAP: index of an extent; COMM, EXEC: number of a name; FORK: the parent thread.
+	uint32_t value;
+	uint32_t parent_pid;
+	uint8_t kind;
+	uint8_t side;
+	// Synthesized, or of a recording without times: the order says nothing.
+	bool is_unordered;
+};
+
+struct extent {
+	uint64_t start, end;
+	// An address less this is an offset in the image.
+	uint64_t base;
+	uint32_t image;
+};
+
+struct metas {
+	ARRAY_OF(struct meta) all;
+	ARRAY_OF(struct extent) extents;
+	struct images images;
+	struct claims claims;
+	// The names that COMM and EXEC count.
+	struct strings *comms;
+	// Positions are times.
+	bool has_no_times;
+};
+
+// Frees what metas_sort() and replaying need, but for images and claims.
+void metas_drop_records(struct metas *metas);
+void metas_fini(struct metas *metas);
+
+struct imp_error *metas_add(struct metas *metas, const struct events *events,
+			    const struct record *record) MUST_CHECK;
+
+struct imp_error *metas_claim(struct metas *metas, const struct build_id_record *entry) MUST_CHECK;
+
+// By time, and where that is equal as they came.
+void metas_sort(struct metas *metas);
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Replays meta records in the order of time, which makes address spaces and names of threads.
+#include "timeline/replay.h"
+
+// How much sooner than its parent's FORK a child's own first record may seem to be, when the two
+// come from processors whose clocks are not quite the same.
+enum { CLOCKS_DIFFER_BY_NS = 10000000 };
+
+void replay_fini(struct replay *replay)
+{
+	spaces_fini(&replay->spaces);
+	comms_fini(&replay->comms);
+	array_fini(&replay->mapped);
+}
+
+// The process of META, of whose life nothing is known before.
+static struct imp_error *owner_of(struct replay *replay, const struct meta *meta, uint32_t *ret)
+{
+	struct imp_error *err = spaces_owner(&replay->spaces, meta->side, meta->pid, ret);
+	if (err)
+		return err;
+	struct owner *owner = &replay->spaces.owners.items[*ret];
+	if (!owner->threads && !owner->has_exited)
+		owner->threads = 1;
+	return NULL;
+}
+
+// Module sizes may reach into the next module (they count data and what was only needed to begin):
+// modules that are there at once end where the next begins.
+static struct imp_error *make_room(struct replay *replay, uint32_t owner, const struct meta *meta,
+				   struct range *range)
+{
+	struct spaces *spaces = &replay->spaces;
+	uint32_t number = spaces->owners.items[owner].space;
+	if (number == NO_SPACE)
+		return NULL;
+	uint32_t root = spaces->all.items[number].root;
+	const struct range *at = ranges_find(&spaces->ranges, root, range->start);
+	if (at) {
+		struct imp_error *err =
+			spaces_unmap(spaces, owner, meta->time, range->start, at->end);
+		if (err)
+			return err;
+		root = spaces->all.items[number].root;
+	}
+	const struct range *next = ranges_at_or_after(&spaces->ranges, root, range->start);
+	if (next && next->start < range->end)
+		range->end = next->start;
+	return NULL;
+}
+
+// The very same mapping is there already.
+static bool is_repeated(const struct replay *replay, uint32_t owner, const struct extent *extent)
+{
+	const struct spaces *spaces = &replay->spaces;
+	uint32_t number = spaces->owners.items[owner].space;
+	if (number == NO_SPACE)
+		return false;
+	const struct range *at =
+		ranges_find(&spaces->ranges, spaces->all.items[number].root, extent->start);
+	if (!at || at->start != extent->start || at->end != extent->end)
+		return false;
+	const struct mapped *mapped = &replay->mapped.items[at->value];
+	return mapped->image == extent->image && mapped->base == extent->base;
+}
+
+static struct imp_error *map(struct replay *replay, const struct metas *metas,
+			     const struct meta *meta)
+{
+	uint32_t owner;
+	struct imp_error *err = owner_of(replay, meta, &owner);
+	if (err)
+		return err;
+	struct owner *of = &replay->spaces.owners.items[owner];
+	if (of->has_exited) {
+		// Its number was given to a new process, whose FORK was lost.
+		of->has_exited = of->is_forked = of->has_executed = false;
+		of->threads = 1;
+		err = spaces_begin(&replay->spaces, owner, meta->time);
+	}
+	const struct extent *extent = &metas->extents.items[meta->value];
+	struct range range = { .start = extent->start, .end = extent->end };
+	if (err || is_repeated(replay, owner, extent))
+		return err;
+	if (meta->is_unordered && (meta->side == SIDE_MODULES || meta->side == SIDE_GUEST_MODULES))
+		err = make_room(replay, owner, meta, &range);
+	if (err)
+		return err;
+	struct mapped *mapped = array_add(&replay->mapped);
+	if (!mapped)
+		return &imp_error_no_memory;
+	*mapped = (struct mapped){ extent->base, extent->image };
+	return spaces_map(&replay->spaces, owner, meta->time, &range);
+}
+
+static struct imp_error *unmap(struct replay *replay, const struct metas *metas,
+			       const struct meta *meta)
+{
+	uint32_t owner;
+	const struct extent *extent = &metas->extents.items[meta->value];
+	struct imp_error *err = owner_of(replay, meta, &owner);
+	return err ? err
+		   : spaces_unmap(&replay->spaces, owner, meta->time, extent->start, extent->end);
+}
+
+static struct imp_error *execute(struct replay *replay, const struct meta *meta)
+{
+	uint32_t number;
+	struct imp_error *err = owner_of(replay, meta, &number);
+	if (err)
+		return err;
+	struct owner *owner = &replay->spaces.owners.items[number];
+	owner->threads = 1;
+	owner->has_executed = true;
+	owner->has_exited = false;
+	return spaces_begin(&replay->spaces, number, meta->time);
+}
+
+// CHILD has records of its own that seem older than its FORK, but it cannot have been there.
+static bool seemed_older(const struct owner *child, const struct meta *fork)
+{
+	return child->space != NO_SPACE && !child->is_forked && !child->has_exited && child->born &&
+	       fork->time - child->born < CLOCKS_DIFFER_BY_NS;
+}
+
+static struct imp_error *fork_process(struct replay *replay, const struct meta *meta)
+{
+	struct spaces *spaces = &replay->spaces;
+	uint32_t child;
+	uint32_t parent;
+	struct imp_error *err = spaces_owner(spaces, SIDE_USER, meta->parent_pid, &parent);
+	if (!err)
+		err = spaces_owner(spaces, SIDE_USER, meta->pid, &child);
+	if (err)
+		return err;
+	struct owner *owner = &spaces->owners.items[child];
+	if (!seemed_older(owner, meta)) {
+		owner->has_executed = false;
+		err = spaces_fork(spaces, child, parent, meta->time);
+	} else if (!owner->has_executed) {
+		err = spaces_fork_under(spaces, child, parent, meta->time);
+	}
+	owner->is_forked = true;
+	owner->has_exited = false;
+	owner->threads = 1;
+	return err;
+}
+
+static struct imp_error *fork_thread(struct replay *replay, const struct meta *meta)
+{
+	uint32_t owner;
+	struct imp_error *err = owner_of(replay, meta, &owner);
+	if (err)
+		return err;
+	struct owner *of = &replay->spaces.owners.items[owner];
+	if (of->threads < INT32_MAX)
+		of->threads++;
+	return NULL;
+}
+
+static struct imp_error *fork_task(struct replay *replay, const struct meta *meta)
+{
+	struct imp_error *err = NULL;
+	if (meta->pid == meta->parent_pid)
+		err = fork_thread(replay, meta);
+	else if (!meta->is_unordered)
+		err = fork_process(replay, meta);
+	// A synthesized FORK tells of a relation, not of an event: parent and child have mappings
+	// and names of their own, synthesized like it.
+	if (err || meta->is_unordered)
+		return err;
+	return comms_inherit(&replay->comms, meta->tid, meta->value, meta->time);
+}
+
+static void exit_task(struct replay *replay, const struct meta *meta)
+{
+	const struct owner *found = spaces_find_owner(&replay->spaces, SIDE_USER, meta->pid);
+	if (!found)
+		return;
+	struct owner *owner = &replay->spaces.owners.items[found - replay->spaces.owners.items];
+	if (owner->threads > 0)
+		owner->threads--;
+	owner->has_exited = owner->threads == 0;
+}
+
+static struct imp_error *replay_one(struct replay *replay, const struct metas *metas,
+				    const struct meta *meta)
+{
+	struct imp_error *err = NULL;
+	switch ((enum meta_kind)meta->kind) {
+	case META_MAP:
+		return map(replay, metas, meta);
+	case META_UNMAP:
+		return unmap(replay, metas, meta);
+	case META_EXEC:
+		err = execute(replay, meta);
+		break;
+	case META_FORK:
+		return fork_task(replay, meta);
+	case META_EXIT:
+		exit_task(replay, meta);
+		return NULL;
+	case META_COMM:
+	default:
+		break;
+	}
+	return err ? err : comms_set(&replay->comms, meta->tid, meta->time, meta->value);
+}
+
+struct imp_error *replay_run(struct replay *replay, const struct metas *metas)
+{
+	for (size_t i = 0; i < metas->all.count; i++) {
+		struct imp_error *err = replay_one(replay, metas, &metas->all.items[i]);
+		if (err)
+			return err;
+	}
+	return comms_finish(&replay->comms);
+}
+
+struct imp_error *replay_map_kernel(struct replay *replay, uint32_t image)
+{
+	uint32_t owner;
+	struct imp_error *err = spaces_owner(&replay->spaces, SIDE_KERNEL, 0, &owner);
+	if (err)
+		return err;
+	struct mapped *mapped = array_add(&replay->mapped);
+	if (!mapped)
+		return &imp_error_no_memory;
+	*mapped = (struct mapped){ 0, image };
+	struct range whole = { .start = 0, .end = UINT64_MAX };
+	return spaces_map(&replay->spaces, owner, 0, &whole);
+}
