@@ -281,7 +281,7 @@ TEST(an_exec_leaves_nothing_of_what_was_mapped)
 	map(&scene, 31, 2, 0x20000, "/ls", 2);
 	finish(&scene);
 	CHECK_TEXT(in_user(&scene, 2, 29, 0x10010), "/shell+0x1010");
-	CHECK_TEXT(in_user(&scene, 2, 30, 0x10010), "no-process");
+	CHECK_TEXT(in_user(&scene, 2, 30, 0x10010), "unmapped");
 	CHECK_TEXT(in_user(&scene, 2, 31, 0x10010), "unmapped");
 	CHECK_TEXT(in_user(&scene, 2, 31, 0x20010), "/ls+0x1010");
 	leave(&scene);
@@ -477,7 +477,8 @@ TEST(a_module_ends_where_the_next_begins_in_whatever_order_they_are_told)
 		CHECK_TEXT(in_kernel(&scene, 20, 0xffffffffc0001000), "[a]+0x1000");
 		CHECK_TEXT(in_kernel(&scene, 20, 0xffffffffc0002000), "[b]+0x0");
 		// Behind the next module's end nothing is this module's any more.
-		CHECK_TEXT(in_kernel(&scene, 20, 0xffffffffc0007000), "no-process");
+		CHECK_TEXT(in_kernel(&scene, 20, 0xffffffffc0007000),
+			   "[kernel.kallsyms]+0xffffffffc0007000");
 		leave(&scene);
 	}
 }
