@@ -43,10 +43,6 @@ struct imp_error *elf_build_id_read(const char *path, struct build_id *ret) MUST
 struct imp_error *elf_build_id_read_fd(int fd, const char *path, uint64_t offset,
 				       struct build_id *ret) MUST_CHECK;
 
-// The build ID among the notes in SIZE bytes of BYTES; ALIGN is the segment's or section's (8, else
-// 4 is meant).
-struct build_id elf_build_id_in_notes(const void *bytes, size_t size, uint64_t align, bool swap);
-
 struct load_segment {
 	uint64_t offset, address, file_size, memory_size;
 	bool is_executable;

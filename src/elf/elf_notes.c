@@ -10,49 +10,14 @@
 #include <sys/stat.h>
 
 #include "elf/elf_image.h"
+#include "model/elf_note.h"
 
 enum {
 	// Notes beyond this are not looked at; the largest seen hold a few hundred bytes of IDs.
 	NOTES_MOST = 1 << 20,
 	// A file that claims more headers than this is not what it says.
-	HEADERS_MOST = 1 << 20,
-	NT_BUILD_ID = 3
+	HEADERS_MOST = 1 << 20
 };
-
-static size_t padded(size_t size, size_t align)
-{
-	return (size + align - 1) & ~(align - 1);
-}
-
-struct build_id elf_build_id_in_notes(const void *bytes, size_t size, uint64_t align, bool swap)
-{
-	struct build_id none = { 0 };
-	size_t to = align == 8 ? 8 : 4;
-	struct cursor cursor = cursor_over(bytes, size);
-	cursor.swap = swap;
-	while (cursor_left(&cursor) >= sizeof(Elf64_Nhdr)) {
-		size_t start = cursor.at;
-		uint32_t name_size = cursor_u32(&cursor);
-		uint32_t id_size = cursor_u32(&cursor);
-		uint32_t type = cursor_u32(&cursor);
-		if (name_size > size || id_size > size)
-			return none;
-		size_t id_at = start + padded(sizeof(Elf64_Nhdr) + name_size, to);
-		const uint8_t *name = cursor_bytes(&cursor, name_size);
-		if (cursor.failed || id_at > size || id_size > size - id_at)
-			return none;
-		if (type == NT_BUILD_ID && name_size == 4 && !memcmp(name, "GNU", 4)) {
-			struct build_id id = build_id_of((const uint8_t *)bytes + id_at, id_size);
-			if (id.size)
-				return id;
-		}
-		size_t next = padded(id_at + id_size, to);
-		if (next > size)
-			return none;
-		cursor.at = next;
-	}
-	return none;
-}
 
 static struct build_id id_in_range(struct elf_reader *reader, const struct elf_header *header,
 				   struct elf_section_header notes)
@@ -61,12 +26,12 @@ static struct build_id id_in_range(struct elf_reader *reader, const struct elf_h
 	size_t size = notes.size > NOTES_MOST ? NOTES_MOST : (size_t)notes.size;
 	const uint8_t *bytes = elf_reader_span(reader, notes.offset, size);
 	if (bytes)
-		return elf_build_id_in_notes(bytes, size, notes.alignment, header->swap);
+		return build_id_in_notes(bytes, size, notes.alignment, header->swap);
 	_cleanup_free_ uint8_t *room = malloc(size + 1);
 	if (!room)
 		return none;
 	size = elf_reader_copy(reader, notes.offset, room, size);
-	return elf_build_id_in_notes(room, size, notes.alignment, header->swap);
+	return build_id_in_notes(room, size, notes.alignment, header->swap);
 }
 
 static struct build_id id_in_segments(struct elf_reader *reader, const struct elf_header *header)

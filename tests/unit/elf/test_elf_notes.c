@@ -119,26 +119,6 @@ TEST(a_zero_or_absent_id_is_none)
 	check_layout(&(struct layout){ .in_segment = true, .in_section = true, .align = 8 });
 }
 
-TEST(any_cut_of_the_notes_gives_the_whole_id_or_none)
-{
-	_cleanup_buffer_ struct buffer notes = { 0 };
-	make_note(&notes, false, "GNU", 1, "abi", 4, 4);
-	make_note(&notes, false, "GNU", 3, id_bytes, 20, 4);
-	for (size_t size = 0; size < notes.size; size++)
-		CHECK_UINT(elf_build_id_in_notes(notes.bytes, size, 4, false).size, 0);
-	CHECK_UINT(elf_build_id_in_notes(notes.bytes, notes.size, 4, false).size, 20);
-}
-
-TEST(the_first_of_several_ids_counts)
-{
-	_cleanup_buffer_ struct buffer notes = { 0 };
-	make_note(&notes, false, "GNU", 3, id_bytes, 16, 4);
-	make_note(&notes, false, "GNU", 3, id_bytes + 1, 20, 4);
-	struct build_id id = elf_build_id_in_notes(notes.bytes, notes.size, 4, false);
-	CHECK_UINT(id.size, 16);
-	CHECK_UINT(id.bytes[0], 0xab);
-}
-
 TEST(a_core_file_has_no_id_of_its_own)
 {
 	_cleanup_buffer_ struct buffer notes = { 0 };
