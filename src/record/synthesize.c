@@ -119,6 +119,7 @@ static void recorded_path(const struct mapped_file *file, char path[PATH_ROOM])
 		snprintf(path, PATH_ROOM, "//anon");
 		break;
 	case MAPPED_FILE:
+	case MAPPED_JIT:
 	case MAPPED_SHARED_MEMORY:
 	case MAPPED_VDSO:
 	case MAPPED_SPECIAL:
