@@ -188,6 +188,8 @@ struct imp_error *feature_read_event_desc(struct cursor *payload, struct events 
 {
 	uint32_t count = cursor_u32(payload);
 	uint32_t attr_size = cursor_u32(payload);
+	if (payload->failed)
+		return cursor_error(payload, "EVENT_DESC");
 	struct imp_error *err = NULL;
 	for (uint32_t i = 0; !err && i < count; i++)
 		err = read_described_event(payload, attr_size, ret);
