@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-extern const struct command command_record;
 extern const struct command command_snapshot;
 
 const struct command *const commands[] = {
-	&command_record,
 	&command_snapshot,
 	NULL,
 };

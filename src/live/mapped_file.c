@@ -61,8 +61,6 @@ struct entry {
 	uint32_t name;
 	uint64_t scope;
 	bool is_escaped;
-	// How often its ID was looked for in vain.
-	unsigned attempts;
 };
 
 struct mapped_files {
@@ -319,24 +317,18 @@ static struct imp_error *name_file(struct mapped_files *files, struct process_vi
 	return err;
 }
 
-// The kernel has one vdso for each kind of program: 64-bit, 32-bit, x32. Where it stands and how
-// large it is tells which.
-static uint64_t vdso_scope(const struct mapping *mapping)
-{
-	return hash_mix(mapping->start >> 32 != 0, mapping->end - mapping->start);
-}
-
-// The ID out of the process's memory: there is no file.
-static struct imp_error *look_into_vdso(struct process_view *view, const struct mapping *mapping,
-					struct mapped_file *file)
+// Reads the vdso: its bytes are what tells it from those of other processes.
+static struct imp_error *look_at_vdso(struct process_view *view, const struct raw_mapping *raw,
+				      struct entry *entry)
 {
 	_cleanup_buffer_ struct buffer bytes = { 0 };
-	struct imp_error *err =
-		process_vdso_read(view->proc, view->pid, mapping->start, mapping->end, &bytes);
+	struct imp_error *err = process_vdso_read(view->proc, view->pid, raw->mapping.start,
+						  raw->mapping.end, &bytes);
 	if (err || !bytes.size)
 		return err;
-	file->id = elf_face_id_of_memory(bytes.bytes, bytes.size);
-	file->id_is_known = true;
+	entry->scope = hash_bytes(2, bytes.bytes, bytes.size);
+	entry->file.id = elf_face_id_of_memory(bytes.bytes, bytes.size);
+	entry->file.id_is_known = true;
 	return NULL;
 }
 
@@ -375,10 +367,10 @@ struct imp_error *mapped_files_bind(struct mapped_files *files, struct process_v
 					    .is_known = raw->inode != 0 };
 	struct imp_error *err =
 		strings_intern(&files->strings, raw->name, raw->name_length, &entry.name);
+	if (!err && entry.file.kind == MAPPED_VDSO && !(files->flags & MAPPED_WITHOUT_IDS))
+		err = look_at_vdso(view, raw, &entry);
 	if (err)
 		return err;
-	if (entry.file.kind == MAPPED_VDSO)
-		entry.scope = vdso_scope(&raw->mapping);
 	// File systems without a device of their own (btrfs with its subvolumes, overlayfs) give
 	// one number to several files, even under one path in two roots.
 	if (raw->inode && raw->major == 0 && entry.file.kind == MAPPED_FILE) {
@@ -429,19 +421,12 @@ static bool id_in_memory(const struct process_view *view, const struct file_key 
 	return false;
 }
 
-struct imp_error *mapped_files_look_for_id(struct mapped_files *files, struct process_view *view,
-					   const struct mapping *mapping)
+void mapped_files_look_for_id(struct mapped_files *files, struct process_view *view,
+			      const struct mapping *mapping)
 {
-	enum { MOST_ATTEMPTS = 8 };
-	struct entry *entry = &files->entries.items[mapping->file];
-	struct mapped_file *file = &entry->file;
-	if (file->id_is_known || (files->flags & MAPPED_WITHOUT_IDS) ||
-	    entry->attempts++ >= MOST_ATTEMPTS)
-		return NULL;
-	if (file->kind == MAPPED_VDSO)
-		return look_into_vdso(view, mapping, file);
-	if (!file->key.is_known)
-		return NULL;
+	struct mapped_file *file = &files->entries.items[mapping->file].file;
+	if (file->id_is_known || !file->key.is_known || (files->flags & MAPPED_WITHOUT_IDS))
+		return;
 	_cleanup_close_ int fd = mapped_file_open(view, file, mapping->start, mapping->end);
 	if (fd >= 0) {
 		file->id = fd_face_id(fd);
@@ -449,5 +434,4 @@ struct imp_error *mapped_files_look_for_id(struct mapped_files *files, struct pr
 	} else {
 		file->id_is_known = id_in_memory(view, &file->key, &file->id);
 	}
-	return NULL;
 }

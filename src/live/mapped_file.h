@@ -117,9 +117,8 @@ void mapped_files_set_id(struct mapped_files *files, uint32_t number, const stru
 int mapped_file_open(struct process_view *view, const struct mapped_file *file, uint64_t start,
 		     uint64_t end);
 
-// Looks for the ID in the mapped bytes, if it is not known already. Call it whenever a file is
-// bound: what could not be read in one process may be readable in the next.
-struct imp_error *mapped_files_look_for_id(struct mapped_files *files, struct process_view *view,
-					   const struct mapping *mapping) MUST_CHECK;
+// Looks for the ID in the mapped bytes, if it is not known already.
+void mapped_files_look_for_id(struct mapped_files *files, struct process_view *view,
+			      const struct mapping *mapping);
 
 #endif

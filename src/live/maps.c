@@ -95,8 +95,9 @@ static struct imp_error *take_query(struct process_view *view, int fd,
 	struct build_id id;
 	if (is_new && query->inode && query_id(fd, query->start, &id))
 		mapped_files_set_id(files, raw.mapping.file, &id);
-	err = mapped_files_look_for_id(files, view, &raw.mapping);
-	return err ? err : keep_mapping(ret, &raw.mapping);
+	if (is_new)
+		mapped_files_look_for_id(files, view, &raw.mapping);
+	return keep_mapping(ret, &raw.mapping);
 }
 
 // Reads by ioctl from FD. *IS_KNOWN becomes false, and nothing is read, when the kernel does not
@@ -217,9 +218,9 @@ static struct imp_error *read_text(struct process_view *view, int fd, bool all,
 		err = mapped_files_bind(files, view, &raw, &is_new, &raw.mapping.file);
 		if (err)
 			return err;
-		err = mapped_files_look_for_id(files, view, &raw.mapping);
-		if (!err)
-			err = keep_mapping(ret, &raw.mapping);
+		if (is_new)
+			mapped_files_look_for_id(files, view, &raw.mapping);
+		err = keep_mapping(ret, &raw.mapping);
 		if (err)
 			return err;
 	}

@@ -24,6 +24,7 @@ static const struct reason_def {
 	[UNKNOWN_KERNEL_HIDDEN] = { "kernel-hidden",
 				    "the kernel hid its addresses from the recorder" },
 	[UNKNOWN_UNREADABLE] = { "unreadable", "the file was found but could not be read" },
+	[UNKNOWN_NO_ADDRESS] = { "no-address", "the sample carries no address" },
 };
 
 const char *unknown_reason_name(enum unknown_reason reason)

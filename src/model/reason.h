@@ -31,12 +31,14 @@ enum unknown_reason {
 	UNKNOWN_KERNEL_HIDDEN,
 	// The file was found and could not be read (damaged, no permission).
 	UNKNOWN_UNREADABLE,
+	// The sample carries no address.
+	UNKNOWN_NO_ADDRESS,
 	UNKNOWN_REASONS
 };
 
 // A stable word for machines: "unmapped", "no-process", "no-identity", "ambiguous",
 // "image-not-found", "other-build", "no-symbols", "no-symbol-at-address", "outside-image",
-// "anonymous", "kernel-hidden", "unreadable". NULL for KNOWN.
+// "anonymous", "kernel-hidden", "unreadable", "no-address". NULL for KNOWN.
 const char *unknown_reason_name(enum unknown_reason reason);
 
 // One sentence for people, without a full stop. NULL for KNOWN.

@@ -95,12 +95,16 @@ static struct imp_error *name_spot(struct build *build, size_t index)
 	if (!name->count)
 		return add_spot_symbol(build, &base);
 	base.offset = 0;
+	if (build->options->by_name_only) {
+		base.object = NO_NUMBER;
+		base.is_forced = false;
+	}
 	const struct profile_frame *frames = &build->profile->frames.items[name->first];
 	uint32_t begin = build->options->no_inlined ? name->count - 1 : 0;
 	for (uint32_t i = begin; i < name->count; i++) {
 		struct symbol symbol = base;
 		symbol.function = frames[i].function;
-		symbol.is_inlined = frames[i].is_inlined;
+		symbol.is_inlined = frames[i].is_inlined && !build->options->by_name_only;
 		if (build->options->by_line) {
 			// What was inlined there still tells the line.
 			const struct profile_frame *line = build->options->no_inlined ? frames
@@ -174,7 +178,7 @@ static struct imp_error *root_intern(struct build *build, const struct stack_roo
 				     uint32_t *ret)
 {
 	struct call_root root = {
-		.event = from->event,
+		.event = build->options->any_event ? 0 : from->event,
 		.task = reduced_task(build, &build->profile->tally.tasks.items[from->task]),
 	};
 	const struct task *task = &root.task;

@@ -36,6 +36,8 @@ struct call_root {
 struct call_tree_options {
 	// Which fields of a task tell two apart; the others become TASK_ANY.
 	bool by_comm, by_pid, by_tid, by_cpu;
+	// Samples of all events are added up, as of event 0.
+	bool any_event;
 	// Frames of different source lines are different.
 	bool by_line;
 	// Objects of one build ID under several paths, or with identities from several places,
@@ -43,6 +45,8 @@ struct call_tree_options {
 	bool keep_objects;
 	// Only the place of the sample itself: each stack is one frame.
 	bool leaves_only;
+	// Functions of one name are one, whatever object they are in.
+	bool by_name_only;
 	// Leave out what was inlined: the function that stands there as a symbol is shown.
 	bool no_inlined;
 };

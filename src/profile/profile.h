@@ -73,6 +73,8 @@ struct profile {
 	ARRAY_OF(struct profile_frame) frames;
 	// One for each spot of the tally.
 	struct spot_name *names;
+	// Names were asked for, so that what has none has a reason.
+	bool is_named;
 	struct profile_origin origin;
 };
 

@@ -108,6 +108,9 @@ void next_step_print(const struct profile *profile, const struct unknown_sum *un
 		break;
 	case UNKNOWN_OTHER_BUILD:
 		buffer_format(out, "give the folder of build %s with --images", id);
+		if (object && object->found_path)
+			buffer_format(out, " (%s is %s)", object->found_path,
+				      build_id_text(&object->found_id).text);
 		break;
 	case UNKNOWN_NO_SYMBOLS:
 		if (*id)
@@ -130,6 +133,7 @@ void next_step_print(const struct profile *profile, const struct unknown_sum *un
 	case KNOWN:
 	case UNKNOWN_NO_SYMBOL_AT_ADDRESS:
 	case UNKNOWN_OUTSIDE_IMAGE:
+	case UNKNOWN_NO_ADDRESS:
 	case UNKNOWN_REASONS:
 	default:
 		break;
@@ -212,7 +216,7 @@ static const char *unknown_label(const struct profile *profile, const struct unk
 void summary_print_unknowns(const struct summary *summary, FILE *out)
 {
 	const struct profile *profile = summary->profile;
-	if (!summary->unknowns.count)
+	if (!summary->unknowns.count || !profile->is_named)
 		return;
 	int width = (int)strlen("Object");
 	for (size_t i = 0; i < summary->unknowns.count; i++) {

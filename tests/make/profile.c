@@ -69,6 +69,7 @@ void make_samples(struct profile *profile, uint32_t event, const char *comm, int
 void make_settled(struct profile *profile)
 {
 	must(profile_settle(profile));
+	profile->is_named = true;
 }
 
 void make_name(struct profile *profile, uint32_t spot, const char *functions)

@@ -6,50 +6,7 @@
 #include <string.h>
 
 #include "harness/tap.h"
-#include "make/profile.h"
-
-static const char *const events[] = { "cycles", "faults", NULL };
-static const char id_1[] = "1111111111111111111111111111111111111111";
-static const char id_2[] = "2222222222222222222222222222222222222222";
-
-// Two programs that load two builds of one library, and a kernel. main calls zip and crypt; zip has
-// copy inlined.
-static struct profile *make_scene(void)
-{
-	struct profile *profile = make_profile(events);
-	uint32_t app = make_object(profile, IMAGE_USER, "/bin/app", id_1, IDENTITY_MAP_TIME);
-	uint32_t old = make_object(profile, IMAGE_USER, "/lib/libfoo.so", "", IDENTITY_NONE);
-	uint32_t new = make_object(profile, IMAGE_USER, "/lib/libfoo.so", id_2, IDENTITY_MAP_TIME);
-	uint32_t kernel = make_object(profile, IMAGE_KERNEL, "[kernel.kallsyms]", "abcd",
-				      IDENTITY_SYNTHESIZED);
-	uint32_t main_ = make_spot(profile, app, 0x10), zip = make_spot(profile, old, 0x20);
-	uint32_t new_zip = make_spot(profile, new, 0x20), crypt = make_spot(profile, new, 0x30);
-	uint32_t idle = make_spot(profile, kernel, 0x40);
-	uint32_t hole = make_lost_spot(profile, UNKNOWN_UNMAPPED, 2);
-	make_samples(profile, 0, "appA", 136, 40, STACK(main_, zip));
-	make_samples(profile, 0, "appB", 140, 30, STACK(main_, new_zip));
-	make_samples(profile, 0, "appB", 141, 20, STACK(main_, crypt));
-	make_samples(profile, 0, "appB", 140, 4, STACK(main_));
-	make_samples(profile, 0, "swapper", 0, 5, STACK(idle));
-	make_samples(profile, 0, "appA", 136, 1, STACK(main_, hole));
-	make_samples(profile, 1, "appA", 136, 3, STACK(main_));
-	profile->origin = (struct profile_origin){
-		.host = strdup("vm61"),
-		.os_release = strdup("6.1.0"),
-		.command = strdup("perf record -g app"),
-		.has_times = true,
-		.first_ns = 1000000000,
-		.last_ns = 3500000000,
-		.lost_events = 7,
-	};
-	make_settled(profile);
-	make_name(profile, main_, "main");
-	make_unknown(profile, zip, UNKNOWN_NO_IDENTITY);
-	make_name(profile, new_zip, "copy zip");
-	make_name(profile, crypt, "crypt");
-	make_unknown(profile, idle, UNKNOWN_IMAGE_NOT_FOUND);
-	return profile;
-}
+#include "unit/render/scene.h"
 
 static char *report(const struct profile *profile, const struct text_report_options *options,
 		    const char *columns)
@@ -68,7 +25,7 @@ static char *report(const struct profile *profile, const struct text_report_opti
 static void check_report(struct text_report_options options, const char *columns,
 			 const char *expected)
 {
-	_cleanup_profile_ struct profile *profile = make_scene();
+	_cleanup_profile_ struct profile *profile = make_scene(false);
 	_cleanup_free_ char *text = report(profile, &options, columns);
 	CHECK_TEXT(text, expected);
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The second pass: all samples of a recording, in any order and on all processors, each to where
+// its frames were, summed up.
+#ifndef ANALYZE_GATHER_H
+#define ANALYZE_GATHER_H
+
+#include "perfdata/recording.h"
+#include "profile/tally.h"
+#include "timeline/timeline.h"
+
+struct gather_options {
+	// Whole call chains; otherwise the sampled addresses alone.
+	bool with_chains;
+	// Only in which object a frame was, not where in it: fewer spots.
+	bool objects_only;
+	// What tasks are told apart by, beside their command names.
+	bool by_pid, by_tid, by_cpu;
+	// Samples carry no time: their position serves as it did for TIMELINE.
+	bool has_no_times;
+};
+
+struct gathered {
+	// Objects of its spots are numbers of the timeline's images.
+	struct tally tally;
+	uint64_t samples, unreadable_samples, samples_without_address;
+	// Of the samples that have a time.
+	uint64_t first_time, last_time;
+	// Some sample has a call chain.
+	bool has_chains;
+	// What the first sample that could not be read said; owned, may be NULL.
+	char *first_fault;
+};
+
+void gathered_fini(struct gathered *gathered);
+
+// The sums, not their numbering, are the same for every number of workers.
+struct imp_error *gather(struct recording *recording, const struct timeline *timeline,
+			 const struct gather_options *options, struct gathered *ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The table of exporters.
+#include "render/export/exporter.h"
+
+#include <string.h>
+
+#include "render/export/folded.h"
+
+const struct exporter exporters[] = {
+	{ .name = "folded",
+	  .summary = "one stack a line, root first, with its samples (flame graphs)",
+	  .wants_lines = true,
+	  .write = folded_write },
+	{ .name = NULL },
+};
+
+const struct exporter *exporter_find(const char *name)
+{
+	for (const struct exporter *exporter = exporters; exporter->name; exporter++)
+		if (!strcmp(exporter->name, name))
+			return exporter;
+	return NULL;
+}
