@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-extern const struct command command_snapshot;
+extern const struct command command_snapshot, command_store;
 
 const struct command *const commands[] = {
 	&command_snapshot,
+	&command_store,
 	NULL,
 };
 
