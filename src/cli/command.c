@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-extern const struct command command_snapshot, command_store;
+extern const struct command command_list;
+extern const struct command command_snapshot;
 
 const struct command *const commands[] = {
+	&command_list,
 	&command_snapshot,
-	&command_store,
 	NULL,
 };
 

@@ -127,6 +127,13 @@ static struct imp_error *name_kernel(struct images *images, const char *path, st
 	return images_text(images, path, length, &image->path);
 }
 
+// A device of Linux has 12 bits of major and 20 of minor number: simpleperf leaves these fields as
+// they were in its memory.
+static bool is_file_key(const struct mmap_record *mmap)
+{
+	return mmap->has_inode && mmap->inode && mmap->major < 1 << 12 && mmap->minor < 1 << 20;
+}
+
 static struct imp_error *image_of(struct metas *metas, const struct mmap_record *mmap,
 				  const struct stamp *stamp, struct image *image)
 {
@@ -138,7 +145,7 @@ static struct imp_error *image_of(struct metas *metas, const struct mmap_record 
 		image->pid = mmap->pid;
 	if (image->kind == IMAGE_GUEST_KERNEL || image->kind == IMAGE_GUEST_MODULE)
 		image->pid = owner_pid(SIDE_GUEST_KERNEL, mmap->pid);
-	if (image->kind == IMAGE_USER && mmap->has_inode && mmap->inode)
+	if (image->kind == IMAGE_USER && is_file_key(mmap))
 		image->file = (struct file_key){ mmap->major, mmap->minor, mmap->inode,
 						 mmap->generation, true };
 	if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_GUEST_KERNEL)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Which images the samples of a recording fell into, and how often.
+#include "analyze/hits.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "perfdata/sample.h"
+
+// One for each worker.
+struct counter {
+	struct hits *hits;
+	struct timeline_cache cache;
+};
+
+struct counting {
+	const struct survey *survey;
+	struct counter *counters;
+};
+
+void hits_free(struct hits *hits)
+{
+	if (!hits)
+		return;
+	free(hits->samples);
+	free(hits->is_hit);
+	free(hits);
+}
+
+static struct imp_error *hits_new(const struct timeline *timeline, struct hits **ret)
+{
+	struct hits *hits = calloc(1, sizeof *hits);
+	if (!hits)
+		return &imp_error_no_memory;
+	hits->image_count = timeline_image_count(timeline);
+	hits->samples = calloc(hits->image_count + 1, sizeof *hits->samples);
+	hits->is_hit = calloc(hits->image_count + 1, sizeof *hits->is_hit);
+	if (!hits->samples || !hits->is_hit) {
+		hits_free(hits);
+		return &imp_error_no_memory;
+	}
+	*ret = hits;
+	return NULL;
+}
+
+static void hits_merge(struct hits *hits, const struct hits *more)
+{
+	for (size_t i = 0; i < hits->image_count; i++) {
+		hits->samples[i] += more->samples[i];
+		hits->is_hit[i] = hits->is_hit[i] || more->is_hit[i];
+	}
+	for (size_t i = 0; i < UNKNOWN_REASONS; i++)
+		hits->unknown[i] += more->unknown[i];
+	hits->without_address += more->without_address;
+	hits->unread += more->unread;
+}
+
+static unsigned chain_cpumode(uint64_t context)
+{
+	switch (context) {
+	case CHAIN_CONTEXT_HV:
+		return MISC_HYPERVISOR;
+	case CHAIN_CONTEXT_KERNEL:
+		return MISC_KERNEL;
+	case CHAIN_CONTEXT_GUEST:
+	case CHAIN_CONTEXT_GUEST_KERNEL:
+		return MISC_GUEST_KERNEL;
+	case CHAIN_CONTEXT_GUEST_USER:
+		return MISC_GUEST_USER;
+	case CHAIN_CONTEXT_USER:
+	default:
+		return MISC_USER;
+	}
+}
+
+// Who asks: the process and time of a sample.
+struct moment {
+	uint32_t pid;
+	uint64_t time;
+};
+
+static void count_chain(const struct counting *counting, struct counter *counter,
+			const struct words *chain, unsigned cpumode, struct moment moment)
+{
+	// A marker's first address is exact, the others are where calls return to: the call itself
+	// is before.
+	uint64_t back = 0;
+	for (uint64_t i = 0; i < chain->count; i++) {
+		uint64_t address = word_at(chain, i);
+		if (address >= CHAIN_CONTEXT_MAX) {
+			// Behind this marker stands a number, not an address.
+			if (address == CHAIN_CONTEXT_USER_DEFERRED)
+				return;
+			cpumode = chain_cpumode(address);
+			back = 0;
+			continue;
+		}
+		struct place place = timeline_locate(counting->survey->timeline, moment.pid,
+						     moment.time, cpumode,
+						     abs_addr_of(address - back), &counter->cache);
+		back = 1;
+		if (place.image != NO_IMAGE)
+			counter->hits->is_hit[place.image] = true;
+	}
+}
+
+static void count_sample(const struct counting *counting, struct counter *counter,
+			 const struct record *record)
+{
+	struct sample sample;
+	struct hits *hits = counter->hits;
+	struct imp_error *err = sample_read(counting->survey->events, record, &sample);
+	if (err) {
+		hits->unread++;
+		imp_error_free(err);
+		return;
+	}
+	struct moment moment = { sample.has_tid ? sample.pid : UINT32_MAX,
+				 survey_time(counting->survey, record, sample.time) };
+	count_chain(counting, counter, &sample.chain, sample.cpumode, moment);
+	if (!sample.has_ip) {
+		hits->without_address++;
+		return;
+	}
+	struct place place = timeline_locate(counting->survey->timeline, moment.pid, moment.time,
+					     sample.cpumode, abs_addr_of(sample.ip),
+					     &counter->cache);
+	if (place.image == NO_IMAGE) {
+		hits->unknown[place.reason]++;
+		return;
+	}
+	hits->samples[place.image]++;
+	hits->is_hit[place.image] = true;
+}
+
+static void count_deferred(const struct counting *counting, struct counter *counter,
+			   const struct record *record)
+{
+	struct deferred_chain deferred;
+	struct imp_error *err = deferred_chain_read(record, &deferred);
+	if (err) {
+		counter->hits->unread++;
+		imp_error_free(err);
+		return;
+	}
+	struct sample_id id;
+	sample_id_read(counting->survey->events, record, &id);
+	struct moment moment = { id.has_tid ? id.pid : UINT32_MAX,
+				 survey_time(counting->survey, record, id.time) };
+	count_chain(counting, counter, &deferred.chain, MISC_USER, moment);
+}
+
+static struct imp_error *count_chunk(void *arg, unsigned worker, struct chunk *chunk)
+{
+	const struct counting *counting = arg;
+	struct counter *counter = &counting->counters[worker];
+	struct record record;
+	while (chunk_next(chunk, &record)) {
+		if (record.type == RECORD_SAMPLE)
+			count_sample(counting, counter, &record);
+		else if (record.type == RECORD_CALLCHAIN_DEFERRED)
+			count_deferred(counting, counter, &record);
+	}
+	return NULL;
+}
+
+struct imp_error *hits_count(struct recording *recording, const struct survey *survey,
+			     struct hits **ret)
+{
+	unsigned workers = recording_workers(recording);
+	struct counting counting = { .survey = survey,
+				     .counters = calloc(workers, sizeof *counting.counters) };
+	struct hits *hits = NULL;
+	struct imp_error *err = counting.counters ? hits_new(survey->timeline, &hits)
+						  : &imp_error_no_memory;
+	for (unsigned i = 0; !err && i < workers; i++)
+		err = hits_new(survey->timeline, &counting.counters[i].hits);
+	if (!err)
+		err = recording_visit(recording, count_chunk, &counting);
+	for (unsigned i = 0; counting.counters && i < workers; i++) {
+		if (!err)
+			hits_merge(hits, counting.counters[i].hits);
+		hits_free(counting.counters[i].hits);
+	}
+	free(counting.counters);
+	if (err)
+		hits_free(hits);
+	else
+		*ret = hits;
+	return err;
+}
