@@ -56,7 +56,7 @@ static void store_sized(uint8_t *at, uint8_t size, bool swap, uint64_t value)
 }
 
 struct relocating {
-	const struct section_addresses *addresses;
+	const struct elf_image *image;
 	struct cursor symbols;
 	uint8_t *bytes;
 	size_t size;
@@ -118,8 +118,8 @@ static bool symbol_value(const struct relocating *job, uint64_t number, uint64_t
 	if (symbol.failed)
 		return false;
 	uint64_t base = 0;
-	if (section < SHN_LORESERVE && job->addresses && section < job->addresses->count)
-		base = job->addresses->by_index[section];
+	if (section < SHN_LORESERVE && section < elf_image_section_count(job->image))
+		base = elf_image_section(job->image, section)->address;
 	*ret = base + value;
 	return true;
 }
@@ -151,7 +151,6 @@ static struct imp_error *own_section(struct section *section)
 }
 
 static struct imp_error *relocate_by(const struct elf_image *image, const struct elf_section *table,
-				     const struct section_addresses *addresses,
 				     struct section *section)
 {
 	const struct elf_section *symbols = table->link < elf_image_section_count(image)
@@ -160,7 +159,7 @@ static struct imp_error *relocate_by(const struct elf_image *image, const struct
 	struct imp_error *err = own_section(section);
 	if (err || !symbols)
 		return err;
-	struct relocating job = { .addresses = addresses,
+	struct relocating job = { .image = image,
 				  .symbols = elf_image_section_bytes(image, symbols),
 				  .bytes = section->owned,
 				  .size = section->size,
@@ -179,14 +178,13 @@ static struct imp_error *relocate_by(const struct elf_image *image, const struct
 }
 
 struct imp_error *debug_section_relocate(const struct elf_image *image, size_t index,
-					 const struct section_addresses *addresses,
 					 struct section *section)
 {
 	for (size_t i = 0; i < elf_image_section_count(image); i++) {
 		const struct elf_section *table = elf_image_section(image, i);
 		if (table->info != index || (table->type != SHT_RELA && table->type != SHT_REL))
 			continue;
-		struct imp_error *err = relocate_by(image, table, addresses, section);
+		struct imp_error *err = relocate_by(image, table, section);
 		if (err)
 			return err;
 	}

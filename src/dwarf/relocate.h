@@ -6,10 +6,9 @@
 #include "dwarf/sections.h"
 
 // Applies the relocations that IMAGE holds for the section of INDEX to SECTION, which becomes a
-// copy of its own when there are any. Relocations of kinds that do not occur in debug sections are
-// passed over.
+// copy of its own when there are any. Sections lie where IMAGE says. Relocations of kinds that do
+// not occur in debug sections are passed over.
 struct imp_error *debug_section_relocate(const struct elf_image *image, size_t index,
-					 const struct section_addresses *addresses,
 					 struct section *section) MUST_CHECK;
 
 #endif

@@ -203,15 +203,14 @@ static struct imp_error *take_sections(struct opening *opening)
 	return parallel_run(workers, DEBUG_SECTIONS, take_piece, opening);
 }
 
-static struct imp_error *relocate_sections(struct opening *opening,
-					   const struct section_addresses *addresses)
+static struct imp_error *relocate_sections(struct opening *opening)
 {
 	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
 		struct section *section = &opening->sections->all[i];
 		if (!section->bytes || section_defs[i].is_strings)
 			continue;
-		struct imp_error *err = debug_section_relocate(
-			opening->image, opening->raw[i].index, addresses, section);
+		struct imp_error *err =
+			debug_section_relocate(opening->image, opening->raw[i].index, section);
 		if (err)
 			return error_context(err, "%s: section %s", elf_image_path(opening->image),
 					     section_defs[i].name);
@@ -219,9 +218,7 @@ static struct imp_error *relocate_sections(struct opening *opening,
 	return NULL;
 }
 
-struct imp_error *debug_sections_open(const struct elf_image *image,
-				      const struct section_addresses *addresses,
-				      struct debug_sections *ret)
+struct imp_error *debug_sections_open(const struct elf_image *image, struct debug_sections *ret)
 {
 	struct debug_sections sections = {
 		.image = image,
@@ -233,7 +230,7 @@ struct imp_error *debug_sections_open(const struct elf_image *image,
 	if (!err)
 		err = take_sections(&opening);
 	if (!err && sections.is_relocatable)
-		err = relocate_sections(&opening, addresses);
+		err = relocate_sections(&opening);
 	if (err) {
 		debug_sections_close(&sections);
 		return err;

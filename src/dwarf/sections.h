@@ -45,17 +45,8 @@ struct debug_sections {
 	bool is_relocatable;
 };
 
-// Where each section of a relocatable file has its address, by its index in the section header
-// table. Addresses of sections that are not loaded are 0.
-struct section_addresses {
-	const uint64_t *by_index;
-	size_t count;
-};
-
 // The sections of IMAGE, which is lent until debug_sections_close(). Not having any is an answer.
-// ADDRESSES (lent during the call) are for relocatable files; NULL: all sections begin at 0.
 struct imp_error *debug_sections_open(const struct elf_image *image,
-				      const struct section_addresses *addresses,
 				      struct debug_sections *ret) MUST_CHECK;
 void debug_sections_close(struct debug_sections *sections);
 

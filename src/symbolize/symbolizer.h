@@ -3,6 +3,7 @@
 #ifndef SYMBOLIZE_SYMBOLIZER_H
 #define SYMBOLIZE_SYMBOLIZER_H
 
+#include "elf/symbols.h"
 #include "find/finder.h"
 #include "model/frame.h"
 
@@ -14,6 +15,9 @@ struct symbolizer_options {
 	bool no_demangle;
 	// Functions only: no DWARF is opened, no inlined frames, no lines.
 	bool no_inline;
+	// Where perf-PID.map files of run-time compilers stand (usually /tmp); NULL: none is read.
+	// Copied.
+	const char *map_dir;
 };
 
 // FINDER is lent until symbolizer_free().
@@ -26,6 +30,12 @@ void symbolizer_free(struct symbolizer *symbolizer);
 // (ret->unknown); errors are for memory. *ret is lent by the symbolizer. Safe from many threads.
 struct imp_error *symbolize(struct symbolizer *symbolizer, const struct image *image,
 			    file_off offset, bool is_return, struct frames *ret) MUST_CHECK;
+
+// The symbols that the name at OFFSET was chosen from, the preferred one first: *first is the index
+// of the preferred one in *ret, *count their number, which is 0 without symbols. Lent.
+struct imp_error *symbolizer_aliases(struct symbolizer *symbolizer, const struct image *image,
+				     file_off offset, const struct symbols **ret, size_t *first,
+				     size_t *count) MUST_CHECK;
 
 // The finding that names IMAGE's places, for reports' last part.
 struct imp_error *symbolizer_finding(struct symbolizer *symbolizer, const struct image *image,

@@ -63,7 +63,7 @@ static struct dwarf *open_self(struct elf_image **image)
 		tap_skip("built without -g");
 		return NULL;
 	}
-	CHECK_OK(debug_sections_open(*image, NULL, &sections));
+	CHECK_OK(debug_sections_open(*image, &sections));
 	CHECK_OK(dwarf_new(&sections, NULL, 0, UINT64_MAX, &dwarf));
 	return dwarf;
 }
