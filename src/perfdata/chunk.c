@@ -31,11 +31,13 @@ bool chunk_stop_at(struct chunk *chunk, uint32_t size, size_t left)
 static uint64_t payload_size(const struct record *record)
 {
 	struct cursor body = record_body(record);
-	if (record->type == RECORD_HEADER_TRACING_DATA)
-		return ((uint64_t)cursor_u32(&body) + 7) & ~UINT64_C(7);
 	if (record->type == RECORD_AUXTRACE)
 		return cursor_u64(&body);
-	return 0;
+	if (record->type != RECORD_HEADER_TRACING_DATA)
+		return 0;
+	// perf writes it behind the record; simpleperf once had it within.
+	uint64_t size = cursor_u32(&body);
+	return size <= cursor_left(&body) ? 0 : (size + 7) & ~UINT64_C(7);
 }
 
 bool chunk_step_special(struct chunk *chunk, const struct record *record)

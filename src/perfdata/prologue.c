@@ -50,7 +50,9 @@ static struct imp_error *read_tracing_data(struct prologue *prologue, const stru
 	uint32_t size = cursor_u32(&body);
 	if (body.failed)
 		return cursor_error(&body, "HEADER_TRACING_DATA");
-	set_section(prologue->sections, FEATURE_TRACING_DATA, record->offset + record->size, size);
+	bool is_within = size && size <= cursor_left(&body);
+	uint64_t offset = is_within ? body.origin + body.at : record->offset + record->size;
+	set_section(prologue->sections, FEATURE_TRACING_DATA, offset, size);
 	return NULL;
 }
 
@@ -120,7 +122,7 @@ struct imp_error *prologue_read(struct stream *stream, struct events *events,
 {
 	struct prologue prologue = { events, sections };
 	struct chunk_room room;
-	struct imp_error *err = chunk_room_init(&room);
+	struct imp_error *err = chunk_room_init(&room, stream->end - stream->start);
 	struct chunk chunk = { .stop = CHUNK_END };
 	uint64_t from = stream->start;
 	bool has_samples = false;

@@ -271,7 +271,11 @@ static struct imp_error *scan_compressed(struct scan_run *run)
 		return err;
 	run->is_inflated = true;
 	run->committed = 0;
-	err = parallel_run(run->context->workers, run->context->workers, scan_inflated, run);
+	for (unsigned i = 0; !err && i < run->context->workers; i++)
+		err = chunk_room_grow(&run->rooms[i]);
+	if (!err)
+		err = parallel_run(run->context->workers, run->context->workers, scan_inflated,
+				   run);
 	struct inflater_counts counts = inflater_counts(run->inflater);
 	stream->compressed_records = counts.records;
 	stream->compressed_bytes = counts.bytes;
@@ -287,12 +291,12 @@ static void rooms_free(struct chunk_room *rooms, unsigned count)
 	free(rooms);
 }
 
-static struct imp_error *rooms_new(unsigned count, struct chunk_room **ret)
+static struct imp_error *rooms_new(unsigned count, uint64_t span, struct chunk_room **ret)
 {
 	struct chunk_room *rooms = calloc(count, sizeof *rooms);
 	struct imp_error *err = rooms ? NULL : &imp_error_no_memory;
 	for (unsigned i = 0; !err && i < count; i++)
-		err = chunk_room_init(&rooms[i]);
+		err = chunk_room_init(&rooms[i], span);
 	if (err)
 		rooms_free(rooms, count);
 	else
@@ -321,7 +325,8 @@ struct imp_error *stream_scan(struct stream *stream, struct scan_context *contex
 	_cleanup_free_ struct scan_run *run = calloc(1, sizeof *run);
 	if (!run)
 		return &imp_error_no_memory;
-	struct imp_error *err = rooms_new(context->workers, &run->rooms);
+	struct imp_error *err =
+		rooms_new(context->workers, stream->end - stream->start, &run->rooms);
 	if (err)
 		return err;
 	run->stream = stream;

@@ -14,9 +14,20 @@ void stream_fini(struct stream *stream)
 	array_fini(&stream->pieces);
 }
 
-struct imp_error *chunk_room_init(struct chunk_room *room)
+struct imp_error *chunk_room_init(struct chunk_room *room, uint64_t span)
 {
-	*room = (struct chunk_room){ .bytes = malloc(ROOM_SIZE), .size = ROOM_SIZE };
+	size_t size = span < PIECE_SIZE ? (size_t)span + 1 : ROOM_SIZE;
+	*room = (struct chunk_room){ .bytes = malloc(size), .size = size };
+	return room->bytes ? NULL : &imp_error_no_memory;
+}
+
+struct imp_error *chunk_room_grow(struct chunk_room *room)
+{
+	if (room->size == ROOM_SIZE)
+		return NULL;
+	free(room->bytes);
+	room->bytes = malloc(ROOM_SIZE);
+	room->size = room->bytes ? ROOM_SIZE : 0;
 	return room->bytes ? NULL : &imp_error_no_memory;
 }
 

@@ -44,7 +44,10 @@ struct chunk_room {
 	ARRAY_OF(struct chunk_part) parts;
 };
 
-struct imp_error *chunk_room_init(struct chunk_room *room) MUST_CHECK;
+// Room for a piece of at most SPAN bytes of a file, or for all when that is less.
+struct imp_error *chunk_room_init(struct chunk_room *room, uint64_t span) MUST_CHECK;
+// Makes ROOM large enough for an inflater.
+struct imp_error *chunk_room_grow(struct chunk_room *room) MUST_CHECK;
 void chunk_room_fini(struct chunk_room *room);
 
 // Reads the raw records that begin in [START, LIMIT), of which START must be the first, into ROOM.

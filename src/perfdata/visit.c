@@ -99,6 +99,8 @@ static struct imp_error *visit_compressed(struct visit_run *run)
 		has_any = true;
 		err = inflater_new(&run->streams[i], NULL, &run->inflaters[i]);
 	}
+	for (unsigned i = 0; !err && has_any && i < run->context->workers; i++)
+		err = chunk_room_grow(&run->rooms[i]);
 	if (!err && has_any)
 		err = parallel_run(run->context->workers, run->context->workers, visit_all_inflated,
 				   run);
@@ -125,8 +127,12 @@ static struct imp_error *run_init(struct visit_run *run)
 	for (size_t i = 0; i < run->count; i++)
 		pthread_mutex_init(&run->inflater_locks[i], NULL);
 	struct imp_error *err = NULL;
+	uint64_t span = 0;
+	for (size_t i = 0; i < run->count; i++)
+		if (run->streams[i].end - run->streams[i].start > span)
+			span = run->streams[i].end - run->streams[i].start;
 	for (unsigned i = 0; !err && i < run->context->workers; i++)
-		err = chunk_room_init(&run->rooms[i]);
+		err = chunk_room_init(&run->rooms[i], span);
 	return err;
 }
 
