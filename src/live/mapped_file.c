@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "base/array.h"
@@ -191,14 +193,44 @@ static int open_map_file(const struct process_view *view, uint64_t start, uint64
 			      (unsigned long long)start, (unsigned long long)end);
 }
 
-// Opens PATH in the process's own root.
-static int open_in_root(struct process_view *view, const char *path)
+// openat(2) of PATH below ROOT, where absolute links and ".." stay below it. Kernels before 5.6 do
+// not know openat2(2): there a link may lead out, to a file whose ID or inode will not fit.
+static int open_path_in_root(int root, const char *path)
 {
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+	if (fd < 0 && errno == ENOSYS)
+		fd = openat(root, path + strspn(path, "/"), O_PATH | O_CLOEXEC);
+	return fd;
+}
+
+int process_view_open(struct process_view *view, const char *path, enum proc_outcome *outcome)
+{
+	*outcome = PROC_GONE;
 	const char *inside = process_view_path(view, path);
 	if (!inside || inside[0] != '/')
 		return -1;
+	char name[48];
+	snprintf(name, sizeof name, "%u/root", view->pid);
+	_cleanup_close_ int root = openat(view->proc->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int found = root < 0 ? -1 : open_path_in_root(root, inside);
+	struct stat stat;
+	if (found < 0 || fstat(found, &stat)) {
+		*outcome = proc_outcome_of(errno);
+		return -1;
+	}
+	if (!S_ISREG(stat.st_mode))
+		return -1;
+	snprintf(name, sizeof name, "/proc/self/fd/%d", found);
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	*outcome = fd >= 0 ? PROC_READ : proc_outcome_of(errno);
+	return fd;
+}
+
+static int open_in_root(struct process_view *view, const char *path)
+{
 	enum proc_outcome outcome;
-	return proc_open_file(view->proc, &outcome, "%u/root%s", view->pid, inside);
+	return process_view_open(view, path, &outcome);
 }
 
 // The open file of the process that is KEY, or -1.

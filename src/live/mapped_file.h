@@ -86,6 +86,11 @@ void process_view_look(struct process_view *view);
 // PATH (as maps shows it) inside the process's own root; NULL when it lies outside.
 const char *process_view_path(struct process_view *view, const char *path);
 
+// Opens the regular file that is at PATH (as maps shows it) in the process's own root now. Links
+// are followed within that root, devices and pipes are not opened. -1 and *outcome when there is
+// none: PROC_GONE also when PATH lies outside the root.
+int process_view_open(struct process_view *view, const char *path, enum proc_outcome *outcome);
+
 struct mapped_files;
 
 // FLAGS for mapped_files_new().
