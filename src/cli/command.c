@@ -6,10 +6,12 @@
 
 extern const struct command command_list;
 extern const struct command command_snapshot;
+extern const struct command command_stale;
 
 const struct command *const commands[] = {
 	&command_list,
 	&command_snapshot,
+	&command_stale,
 	NULL,
 };
 

@@ -71,8 +71,11 @@ static int run_command(const struct command *command, int argc, char **argv)
 	}
 	int status = command->run(&invocation, &err);
 	terminal_end_progress();
-	if (err)
-		status = report_error(command->name, err);
+	if (err) {
+		// A command that answers with a difference has a status of its own for trouble.
+		int reported = report_error(command->name, err);
+		status = status > reported ? status : reported;
+	}
 	return close_output(status, command->name);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // imprint snapshot: what runs here now, written down.
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/pid_list.h"
 #include "environment/gather.h"
 #include "environment/snapshot_file.h"
 
@@ -34,30 +34,6 @@ static const struct option snapshot_rows[] = {
 	ROW(OPTION_TEXT, 0, "sys-root", "DIR", sys_root, "where its sysfs is mounted (/sys)"),
 	{ .kind = OPTION_END },
 };
-
-struct pid_list {
-	uint32_t *items;
-	size_t count;
-	size_t room;
-};
-
-// Takes the numbers of WORD, "1,2,3".
-static struct imp_error *take_pid_word(const char *word, struct pid_list *pids)
-{
-	const char *at = word;
-	do {
-		char *end;
-		unsigned long pid = strtoul(at, &end, 10);
-		if (end == at || (*end && *end != ',') || pid == 0 || pid > INT32_MAX)
-			return error_new(IMP_ERR_USAGE, "not a process number: %s", word);
-		uint32_t *slot = array_add(pids);
-		if (!slot)
-			return &imp_error_no_memory;
-		*slot = (uint32_t)pid;
-		at = end + 1;
-	} while (at[-1]);
-	return NULL;
-}
 
 static void tell_what_is_missing(const struct invocation *invocation,
 				 const struct snapshot *snapshot)
@@ -94,8 +70,7 @@ static int snapshot_run(const struct invocation *invocation, struct imp_error **
 	struct gather_options gather = { .proc_root = options->proc_root,
 					 .sys_root = options->sys_root,
 					 .cgroup = options->cgroup };
-	for (size_t i = 0; !*err && i < options->pids.count; i++)
-		*err = take_pid_word(options->pids.items[i], &pids);
+	*err = pid_list_take(&options->pids, &pids);
 	gather.pids = pids.items;
 	gather.pid_count = pids.count;
 	_cleanup_snapshot_ struct snapshot *snapshot = NULL;

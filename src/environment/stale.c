@@ -25,6 +25,7 @@ const char *stale_verdict_name(enum stale_verdict verdict)
 void stale_report_fini(struct stale_report *report)
 {
 	array_fini(&report->findings);
+	array_fini(&report->groups);
 	array_fini(&report->uses);
 	array_fini(&report->kernels);
 }
@@ -35,6 +36,8 @@ struct checker {
 	struct stale_report *report;
 	// Findings by image, mount namespace and root.
 	struct table table;
+	// Groups by the address of their name in the snapshot's pool.
+	struct table groups;
 	ARRAY_OF(uint64_t) namespaces;
 	ARRAY_OF(const char *) roots;
 };
@@ -228,7 +231,62 @@ static struct imp_error *check_mapping(struct checker *checker, uint32_t process
 	struct stale_use *use = array_add(&report->uses);
 	if (!use)
 		return &imp_error_no_memory;
-	*use = (struct stale_use){ process_number, number };
+	*use = (struct stale_use){ .process = process_number, .finding = number };
+	return NULL;
+}
+
+// The number of the group of PROCESS.
+static struct imp_error *find_group(struct checker *checker, const struct snapshot_process *process,
+				    uint32_t *ret)
+{
+	struct stale_report *report = checker->report;
+	const char *name;
+	struct imp_error *err =
+		snapshot_text(checker->snapshot, stale_group_name(process).text, &name);
+	if (err)
+		return err;
+	uint64_t hash = hash_mix(0, (uintptr_t)name);
+	struct table_probe probe = table_probe(&checker->groups, hash);
+	while (table_next(&checker->groups, &probe, ret))
+		if (report->groups.items[*ret].name == name)
+			return NULL;
+	*ret = (uint32_t)report->groups.count;
+	struct stale_group *group = array_add(&report->groups);
+	if (!group || !table_insert(&checker->groups, hash, *ret))
+		return &imp_error_no_memory;
+	group->name = name;
+	return snapshot_text(checker->snapshot, stale_restart_command(process).text,
+			     &group->restart);
+}
+
+static int compare_uses(const void *left, const void *right)
+{
+	const struct stale_use *a = left, *b = right;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->finding < b->finding ? -1 : a->finding > b->finding;
+}
+
+static struct imp_error *group_uses(struct checker *checker)
+{
+	struct stale_report *report = checker->report;
+	for (size_t i = 0; i < report->uses.count; i++) {
+		struct stale_use *use = &report->uses.items[i];
+		struct imp_error *err = find_group(
+			checker, &checker->snapshot->processes.items[use->process], &use->group);
+		if (err)
+			return err;
+	}
+	if (report->uses.count)
+		qsort(report->uses.items, report->uses.count, sizeof *report->uses.items,
+		      compare_uses);
+	for (size_t i = 0; i < report->uses.count; i++) {
+		struct stale_group *group = &report->groups.items[report->uses.items[i].group];
+		if (!group->use_count++)
+			group->first_use = i;
+	}
 	return NULL;
 }
 
@@ -258,7 +316,10 @@ struct imp_error *stale_check(struct snapshot *snapshot, const struct stale_opti
 	struct checker checker = { .snapshot = snapshot, .proc = proc, .report = ret };
 	for (uint32_t i = 0; !err && i < snapshot->processes.count; i++)
 		err = check_process(&checker, i);
+	if (!err)
+		err = group_uses(&checker);
 	table_fini(&checker.table);
+	table_fini(&checker.groups);
 	array_fini(&checker.namespaces);
 	array_fini(&checker.roots);
 	return err ? err : stale_check_kernel(snapshot, proc, ret);

@@ -44,9 +44,20 @@ struct stale_finding {
 	const char *why;
 };
 
+// Processes that are restarted together: a container's, else a unit's, else one process.
+struct stale_group {
+	// Lent by the snapshot.
+	const char *name;
+	// "" when only a person knows how.
+	const char *restart;
+	// Its part of the uses.
+	size_t first_use, use_count;
+};
+
 // A process and one of its images that is not current.
 struct stale_use {
-	// Numbers of the snapshot's process and of the finding.
+	// Numbers of the group, of the snapshot's process, of the finding.
+	uint32_t group;
 	uint32_t process;
 	uint32_t finding;
 };
@@ -63,7 +74,9 @@ struct stale_kernel {
 
 struct stale_report {
 	ARRAY_OF(struct stale_finding) findings;
-	// In the order of the snapshot's processes. Current ones are not listed.
+	// In the order of the first process of each.
+	ARRAY_OF(struct stale_group) groups;
+	// Group by group, in the order of processes. Current ones are not listed.
 	ARRAY_OF(struct stale_use) uses;
 	ARRAY_OF(struct stale_kernel) kernels;
 	// How many pairs of process and image there were of each verdict.
