@@ -62,6 +62,7 @@ void event_lay_out(struct event *event)
 	uint64_t type = event->attr.sample_type;
 	struct sample_layout *layout = &event->layout;
 	event->is_opaque = type & ~(uint64_t)SAMPLE_KNOWN_BITS;
+	event->is_plain = !(type & ~(uint64_t)(SAMPLE_FIXED_BITS | SAMPLE_CALLCHAIN));
 	lay_out_sample(type, layout);
 	lay_out_trailer(attr_has(&event->attr, ATTR_SAMPLE_ID_ALL) ? type : 0, layout);
 }

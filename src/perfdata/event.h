@@ -37,6 +37,9 @@ enum {
 	SAMPLE_CODE_PAGE_SIZE = 1 << 23,
 	SAMPLE_WEIGHT_STRUCT = 1 << 24,
 	SAMPLE_KNOWN_BITS = (1 << 25) - 1,
+	// One word each, at the same place in all samples of an event.
+	SAMPLE_FIXED_BITS = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR | SAMPLE_ID |
+			    SAMPLE_CPU | SAMPLE_PERIOD | SAMPLE_STREAM_ID | SAMPLE_IDENTIFIER,
 };
 
 enum { NO_FIELD = 0xffff };
@@ -62,9 +65,11 @@ struct event {
 	struct sample_layout layout;
 	// sample_type has bits this build does not know: samples can be counted, not decoded.
 	bool is_opaque;
+	// Samples have no parts of variable layout but a call chain.
+	bool is_plain;
 };
 
-// Fills EVENT's layout and is_opaque from its attr.
+// Fills EVENT's layout, is_opaque and is_plain from its attr.
 void event_lay_out(struct event *event);
 
 // A name for what ATTR counts ("cycles", "raw 0x1c2", "tracepoint 312"), owned by the caller; NULL
