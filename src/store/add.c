@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/beneath.h"
 #include "store/object.h"
 
 static struct imp_error *check_writable(const struct store *store)
@@ -62,28 +63,57 @@ static bool has_object(const struct store_objects *objects, const struct store_h
 	return false;
 }
 
-bool store_knows_file(struct store *store, const struct store_item *item, const struct stat *stat)
+// The entry NAME has an object that came from the file of STAMP at PATH.
+static bool entry_knows(struct store *store, const struct entry_name *name, const char *path,
+			const struct file_stamp *stamp)
 {
-	struct entry_name name = entry_name_of(&item->id, NULL);
-	_cleanup_close_ int entry =
-		build_id_is_none(&item->id) ? -1 : store_entry_open(store, &name, false);
+	_cleanup_close_ int entry = store_entry_open(store, name, false);
 	if (entry < 0)
 		return false;
 	_cleanup_journal_ struct journal journal = { 0 };
 	_cleanup_store_objects_ struct store_objects objects = { 0 };
 	_cleanup_error_ struct imp_error *err = journal_read(entry, &journal);
 	if (!err)
-		err = entry_objects(entry, &name, &objects);
-	struct file_stamp stamp = file_stamp_of(stat);
+		err = entry_objects(entry, name, &objects);
 	for (size_t i = 0; !err && i < journal.count; i++) {
 		const struct journal_line *line = &journal.items[i];
-		bool same_path = item->path ? line->path && !strcmp(line->path, item->path)
-					    : !line->path;
-		if (line->kind == 's' && same_path && file_stamp_equal(&line->stamp, &stamp) &&
-		    has_object(&objects, &line->hash)) {
+		if (line->kind == 's' && !strcmp(line->path ? line->path : "", path ? path : "") &&
+		    file_stamp_equal(&line->stamp, stamp) && has_object(&objects, &line->hash)) {
 			journal_touch(entry);
 			return true;
 		}
+	}
+	return false;
+}
+
+bool store_knows_file(struct store *store, const struct store_item *item, const struct stat *stat)
+{
+	if (build_id_is_none(&item->id))
+		return false;
+	struct entry_name name = entry_name_of(&item->id, NULL);
+	struct file_stamp stamp = file_stamp_of(stat);
+	return entry_knows(store, &name, item->path, &stamp);
+}
+
+bool store_knows_path(struct store *store, const char *path, const struct stat *stat)
+{
+	_cleanup_close_ int fd =
+		layout_path_is_plain(path)
+			? beneath_open_dir(store->root, path + (path[0] == '/'), false)
+			: -1;
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : open_listing(fd);
+	struct file_stamp stamp = file_stamp_of(stat);
+	for (struct dirent *link; dir && (link = readdir(dir));) {
+		static const char hash_mark[] = "sha256-";
+		const char *text = link->d_name;
+		bool is_hash = !strncmp(text, hash_mark, sizeof hash_mark - 1);
+		struct build_id id;
+		if (!build_id_parse(text + (is_hash ? sizeof hash_mark - 1 : 0), &id))
+			continue;
+		struct entry_name name = entry_name_of(&id, NULL);
+		name.is_hash = is_hash;
+		if (entry_knows(store, &name, path, &stamp))
+			return true;
 	}
 	return false;
 }
@@ -165,12 +195,11 @@ static struct imp_error *flush(struct store_batch *batch)
 	return err;
 }
 
-struct imp_error *store_batch_add_fd(struct store_batch *batch, const struct store_item *item,
-				     int fd)
+static struct imp_error *batch_add(struct store_batch *batch, const struct store_item *item,
+				   const struct source *source)
 {
 	struct pending pending;
-	struct source source = { .fd = fd };
-	struct imp_error *err = pending_write(batch->store, item, &source, &pending);
+	struct imp_error *err = pending_write(batch->store, item, source, &pending);
 	if (err)
 		return err;
 	pthread_mutex_lock(&batch->mutex);
@@ -186,6 +215,18 @@ struct imp_error *store_batch_add_fd(struct store_batch *batch, const struct sto
 	}
 	pthread_mutex_unlock(&batch->mutex);
 	return err;
+}
+
+struct imp_error *store_batch_add_fd(struct store_batch *batch, const struct store_item *item,
+				     int fd)
+{
+	return batch_add(batch, item, &(struct source){ .fd = fd });
+}
+
+struct imp_error *store_batch_add_memory(struct store_batch *batch, const struct store_item *item,
+					 const void *bytes, size_t size)
+{
+	return batch_add(batch, item, &(struct source){ .fd = -1, .bytes = bytes, .size = size });
 }
 
 struct imp_error *store_batch_commit(struct store_batch *batch, struct store_batch_counts *counts)

@@ -48,8 +48,14 @@ DIR *open_listing(int fd)
 	return dir;
 }
 
+static int compare_objects(const void *a, const void *b)
+{
+	return object_is_better(a, b) ? -1 : object_is_better(b, a);
+}
+
 struct imp_error *entry_objects(int entry, const struct entry_name *name, struct store_objects *ret)
 {
+	size_t first = ret->count;
 	_cleanup_dir_ DIR *dir = open_listing(entry);
 	if (!dir)
 		return error_system(errno, "%s: cannot list the entry", name->text);
@@ -69,6 +75,8 @@ struct imp_error *entry_objects(int entry, const struct entry_name *name, struct
 			return &imp_error_no_memory;
 		*slot = object;
 	}
+	if (ret->count > first)
+		qsort(ret->items + first, ret->count - first, sizeof *ret->items, compare_objects);
 	return NULL;
 }
 

@@ -161,15 +161,17 @@ static struct imp_error *check_unchanged(int fd, const struct file_stamp *stamp)
 static struct imp_error *pending_begin(const struct store_item *item, const struct source *source,
 				       struct pending *ret)
 {
-	*ret = (struct pending){ .id = item->id,
-				 .role = item->role,
-				 .rank = item->rank,
-				 .size_bytes = source->size,
-				 .mode = object_mode(item->role, NULL) };
+	*ret = (struct pending){
+		.id = item->id, .role = item->role, .rank = item->rank, .size_bytes = source->size
+	};
 	if (item->path && !(ret->path = strdup(item->path)))
 		return &imp_error_no_memory;
-	if (source->fd < 0)
+	if (source->fd < 0) {
+		if (item->source)
+			ret->source = file_stamp_of(item->source);
+		ret->mode = object_mode(item->role, item->source);
 		return NULL;
+	}
 	struct stat stat;
 	if (fstat(source->fd, &stat) < 0)
 		return error_system(errno, "cannot stat");

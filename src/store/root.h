@@ -36,7 +36,7 @@ struct imp_error *store_hash_fd(struct store *store, int fd, const char *path,
 // Opens the entry NAME; -1 and errno ENOENT when there is none. MAKE makes it.
 int store_entry_open(struct store *store, const struct entry_name *name, bool make);
 
-// Appends the objects of the entry ENTRY to RET, in no order.
+// Appends the objects of the entry ENTRY to RET, the best first.
 struct imp_error *entry_objects(int entry, const struct entry_name *name,
 				struct store_objects *ret) MUST_CHECK;
 

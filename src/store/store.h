@@ -93,6 +93,9 @@ struct store_item {
 	// Where it was seen: an absolute path, or a bracketed name ("[vdso]"). NULL: not known. Any
 	// bytes are allowed.
 	const char *path;
+	// Of the file that bytes in memory were unpacked from, so that it is known the next time;
+	// or NULL. Not used with a file descriptor.
+	const struct stat *source;
 };
 
 // What became of it.
@@ -120,6 +123,8 @@ struct imp_error *store_add_memory(struct store *store, const struct store_item 
 // True when a file with this STAT was added as ITEM before, so that its bytes need not be read
 // again: inode, size and times are compared.
 bool store_knows_file(struct store *store, const struct store_item *item, const struct stat *stat);
+// The same where the ID is not known, or there is none: by PATH alone. For plain paths only.
+bool store_knows_path(struct store *store, const char *path, const struct stat *stat);
 
 // Many additions that are made durable together, at a fraction of the cost. Nothing is visible
 // before the commit.
@@ -129,6 +134,8 @@ struct imp_error *store_batch_new(struct store *store, struct store_batch **ret)
 // closed afterwards.
 struct imp_error *store_batch_add_fd(struct store_batch *batch, const struct store_item *item,
 				     int fd) MUST_CHECK;
+struct imp_error *store_batch_add_memory(struct store_batch *batch, const struct store_item *item,
+					 const void *bytes, size_t size) MUST_CHECK;
 struct store_batch_counts {
 	size_t added, known, collisions;
 	uint64_t added_bytes;

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// imprint record: a profile of a command, of processes or of the machine, in which every binary has
+// its build ID.
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "record/recorder.h"
+#include "record/sampling.h"
+
+#define SECOND_NS 1000000000.0
+
+struct record_arguments {
+	struct option_list events, cgroups, filters;
+	const char *frequency, *call_graph, *branches, *ring, *compress, *delay;
+	const char *processes, *threads, *cpus, *output, *switch_output;
+	uint64_t period, max_bytes, switch_files;
+	double duration;
+	bool is_system_wide, has_chains, has_branches, without_children, is_overwriting;
+	bool with_data, with_switches, with_cgroups, with_addresses, is_quiet, ignored;
+	const char *ignored_text;
+	unsigned verbose;
+};
+
+#define ROW(kind_, letter_, name_, argument_, field, help_)                             \
+	{                                                                               \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, \
+		.help = help_, .offset = offsetof(struct record_arguments, field)       \
+	}
+#define HIDDEN(kind_, letter_, name_, field)                                          \
+	{                                                                             \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = "X",     \
+		.is_hidden = true, .offset = offsetof(struct record_arguments, field) \
+	}
+
+static const char *const no_words[] = { NULL };
+
+static const struct option record_options[] = {
+	{ .kind = OPTION_HEADING, .help = "What is recorded:" },
+	ROW(OPTION_FLAG, 'a', "all-cpus", NULL, is_system_wide, "the whole machine"),
+	ROW(OPTION_TEXT, 'p', "pid", "PID,...", processes, "running processes"),
+	ROW(OPTION_TEXT, 't', "tid", "TID,...", threads, "running threads"),
+	ROW(OPTION_TEXT, 'C', "cpu", "CPUS", cpus, "only on these CPUs (0-3,8)"),
+	ROW(OPTION_LIST, 'G', "cgroup", "NAME", cgroups, "what runs in a cgroup (may be repeated)"),
+	ROW(OPTION_FLAG, 'i', "no-inherit", NULL, without_children,
+	    "not what the command or process starts"),
+	ROW(OPTION_TEXT, 'D', "delay", "MSEC", delay,
+	    "begin so long after the command; -1: at SIGUSR1"),
+	ROW(OPTION_REAL, 0, "duration", "SECONDS", duration, "end after this time"),
+	{ .kind = OPTION_HEADING, .help = "Samples:" },
+	ROW(OPTION_LIST, 'e', "event", "EVENT,...", events,
+	    "what is counted (cycles, or cpu-clock where there are none)"),
+	ROW(OPTION_LIST, 0, "filter", "FILTER", filters, "filter of the tracepoint before it"),
+	ROW(OPTION_TEXT, 'F', "freq", "HZ", frequency, "samples a second (4000); max"),
+	ROW(OPTION_NUMBER, 'c', "count", "N", period, "a sample every N occurrences"),
+	ROW(OPTION_FLAG, 'g', NULL, NULL, has_chains, "call chains by frame pointers"),
+	ROW(OPTION_TEXT, 0, "call-graph", "HOW", call_graph, "fp, dwarf[,SIZE] or lbr"),
+	ROW(OPTION_FLAG, 'b', "branch-any", NULL, has_branches, "taken branches"),
+	ROW(OPTION_TEXT, 'j', "branch-filter", "KIND,...", branches,
+	    "branches of these kinds (any_call,u)"),
+	ROW(OPTION_FLAG, 'd', "data", NULL, with_addresses, "addresses, and mappings of data"),
+	ROW(OPTION_FLAG, 0, "switch-events", NULL, with_switches, "context switches"),
+	ROW(OPTION_FLAG, 0, "all-cgroups", NULL, with_cgroups, "names of cgroups"),
+	{ .kind = OPTION_HEADING, .help = "The recording:" },
+	ROW(OPTION_TEXT, 'o', "output", "FILE", output, "where it goes (perf.data); - is a pipe"),
+	{ .kind = OPTION_OPTIONAL_TEXT,
+	  .letter = 'z',
+	  .name = "compression-level",
+	  .argument = "LEVEL",
+	  .help = "compress with zstd (1)",
+	  .offset = offsetof(struct record_arguments, compress),
+	  .fallback = "1",
+	  .words = no_words },
+	ROW(OPTION_TEXT, 'm', "mmap-pages", "PAGES", ring,
+	    "size of a ring, in pages or with B, K, M, G"),
+	ROW(OPTION_NUMBER, 0, "max-size", "SIZE", max_bytes, "end when the file is so large"),
+	{ .kind = OPTION_OPTIONAL_TEXT,
+	  .name = "switch-output",
+	  .argument = "WHEN",
+	  .help = "begin a new file at SIGUSR2, or every SIZE (100M) or TIME (30s)",
+	  .offset = offsetof(struct record_arguments, switch_output),
+	  .fallback = "signal",
+	  .words = no_words },
+	ROW(OPTION_NUMBER, 0, "switch-max-files", "N", switch_files, "keep the last N of them"),
+	ROW(OPTION_FLAG, 0, "overwrite", NULL, is_overwriting,
+	    "keep what is newest; write it at SIGUSR2 and at the end"),
+	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "say nothing but errors"),
+	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more"),
+	// Habits of perf's users that need nothing here.
+	HIDDEN(OPTION_FLAG, 'N', "no-buildid-cache", ignored),
+	HIDDEN(OPTION_FLAG, 'B', "no-buildid", ignored),
+	HIDDEN(OPTION_FLAG, 0, "buildid-all", ignored),
+	HIDDEN(OPTION_FLAG, 0, "buildid-mmap", ignored),
+	HIDDEN(OPTION_FLAG, 'T', "timestamp", ignored),
+	HIDDEN(OPTION_FLAG, 'P', "period", ignored),
+	HIDDEN(OPTION_FLAG, 'R', "raw-samples", ignored),
+	HIDDEN(OPTION_FLAG, 's', "stat", ignored),
+	HIDDEN(OPTION_FLAG, 'f', "force", ignored),
+	HIDDEN(OPTION_FLAG, 0, "sample-cpu", ignored),
+	HIDDEN(OPTION_FLAG, 0, "namespaces", ignored),
+	HIDDEN(OPTION_TEXT, 'k', "clockid", ignored_text),
+	{ .kind = OPTION_END },
+};
+
+static void record_defaults(void *values)
+{
+	struct record_arguments *arguments = values;
+	arguments->output = "perf.data";
+}
+
+// A number with an optional unit out of UNITS ("KMG" in powers of 1024); false when TEXT is none.
+static bool read_size(const char *text, uint64_t *ret, char *unit)
+{
+	static const char letters[] = "BKMG";
+	char *end;
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 10);
+	if (errno || end == text || text[0] == '-')
+		return false;
+	*unit = *end;
+	char upper = (char)(*end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+	const char *letter = upper ? strchr(letters, upper) : NULL;
+	unsigned shift = letter ? 10 * (unsigned)(letter - letters) : 0;
+	if (value > UINT64_MAX >> shift)
+		return false;
+	*ret = value << shift;
+	return !*end || (letter && !end[1]);
+}
+
+static struct imp_error *read_ring(const struct record_arguments *arguments, size_t *ret)
+{
+	if (!arguments->ring)
+		return NULL;
+	uint64_t size, page = (uint64_t)sysconf(_SC_PAGESIZE), rounded = page;
+	char unit;
+	// "PAGES,AUXPAGES" is perf's; there is no AUX area here.
+	_cleanup_free_ char *text = strndup(arguments->ring, strcspn(arguments->ring, ","));
+	if (!text)
+		return &imp_error_no_memory;
+	if (!read_size(text, &size, &unit) || !size || size > UINT64_C(1) << 40)
+		return error_new(IMP_ERR_USAGE, "'%s' is not a number of pages", arguments->ring);
+	if (!unit)
+		size *= page;
+	while (rounded < size)
+		rounded *= 2;
+	if (rounded > UINT32_MAX / 2)
+		return error_new(IMP_ERR_USAGE, "a ring of %s is too large", arguments->ring);
+	*ret = (size_t)rounded;
+	return NULL;
+}
+
+static struct imp_error *read_switch(const char *text, struct record_options *options)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	uint64_t value;
+	char unit;
+	if (!text)
+		return NULL;
+	options->switch_when = SWITCH_SIGNAL;
+	if (!strcmp(text, "signal"))
+		return NULL;
+	char *end;
+	unsigned long long count = strtoull(text, &end, 10);
+	for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++) {
+		if (*end != units[i].unit || end[1] || !count)
+			continue;
+		options->switch_when = SWITCH_TIME;
+		options->switch_ns = count * units[i].seconds * (uint64_t)SECOND_NS;
+		return NULL;
+	}
+	if (!read_size(text, &value, &unit) || !value || !unit)
+		return error_new(IMP_ERR_USAGE,
+				 "'%s' does not say when to begin a new file: expected signal, a "
+				 "size (100M) or a time (30s, 5m, 1h)",
+				 text);
+	options->switch_when = SWITCH_SIZE;
+	options->switch_bytes = value;
+	return NULL;
+}
+
+static struct imp_error *read_delay(const char *text, struct record_options *options)
+{
+	char *end;
+	if (!text)
+		return NULL;
+	long long delay = strtoll(text, &end, 10);
+	if (end == text || *end || delay < -1)
+		return error_new(IMP_ERR_USAGE, "'%s' is not a number of milliseconds", text);
+	options->starts_off = delay == -1;
+	if (delay > 0)
+		options->delay_ns = (uint64_t)delay * 1000000;
+	return NULL;
+}
+
+static struct imp_error *read_frequency(const char *text, struct sampling *sampling)
+{
+	char *end;
+	if (!text)
+		return NULL;
+	if (!strcmp(text, "max")) {
+		sampling->is_fastest = true;
+		return NULL;
+	}
+	sampling->frequency = strtoull(text, &end, 10);
+	if (end == text || *end || !sampling->frequency || text[0] == '-')
+		return error_new(IMP_ERR_USAGE, "'%s' is not a frequency", text);
+	return NULL;
+}
+
+static struct imp_error *read_sampling(const struct record_arguments *arguments,
+				       struct sampling *ret)
+{
+	struct sampling sampling = { .period = arguments->period,
+				     .with_addresses = arguments->with_addresses };
+	if (arguments->has_chains)
+		sampling.call_graph = CALL_GRAPH_FP;
+	struct imp_error *err = read_frequency(arguments->frequency, &sampling);
+	if (!err && arguments->call_graph)
+		err = sampling_read_call_graph(arguments->call_graph, &sampling);
+	if (!err && (arguments->branches || arguments->has_branches))
+		err = sampling_read_branches(arguments->branches ? arguments->branches : "any",
+					     &sampling);
+	*ret = sampling;
+	return err;
+}
+
+static struct imp_error *read_events(const struct record_arguments *arguments,
+				     const struct log *log, struct wanted_events *ret)
+{
+	bool fell_back = false;
+	struct imp_error *err = NULL;
+	for (size_t i = 0; !err && i < arguments->events.count; i++)
+		err = event_names_parse(arguments->events.items[i], ret);
+	if (!err && !ret->count)
+		err = event_default(ret, &fell_back);
+	if (fell_back)
+		log_message(log, LOG_WARNING,
+			    "this machine does not count cycles: time is sampled (cpu-clock)");
+	for (size_t i = 0; !err && i < arguments->filters.count; i++) {
+		struct wanted_event *event = ret->count > i ? &ret->items[i] : NULL;
+		if (!event)
+			err = error_new(IMP_ERR_USAGE, "there are more filters than events");
+		else if (!(event->filter = strdup(arguments->filters.items[i])))
+			err = &imp_error_no_memory;
+	}
+	return err;
+}
+
+// Many events on many CPUs take many files.
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int block_signals(sigset_t *before)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void tell_lacks(const struct record_outcome *outcome)
+{
+	for (unsigned what = 0; what < PERF_REFUSALS; what++)
+		if (perf_was_refused(&outcome->refusals, what))
+			fprintf(stderr, "imprint record: not recorded: %s\n",
+				perf_refusal_text(what));
+	if (outcome->kernel_is_hidden)
+		fputs("imprint record: kernel addresses are hidden (kernel.kptr_restrict, "
+		      "kernel.perf_event_paranoid)\n",
+		      stderr);
+	if (outcome->forbidden)
+		fprintf(stderr,
+			"imprint record: %zu running processes could not be looked at (they need "
+			"root or CAP_SYS_PTRACE)\n",
+			outcome->forbidden);
+}
+
+static void tell_end(const struct record_arguments *arguments, const struct record_outcome *outcome)
+{
+	terminal_end_progress();
+	if (arguments->is_quiet)
+		return;
+	tell_lacks(outcome);
+	fprintf(stderr, "imprint record: %.3f MB, %llu samples, %llu lost: %s\n",
+		(double)outcome->bytes / 1e6, (unsigned long long)outcome->samples,
+		(unsigned long long)outcome->lost,
+		strcmp(arguments->output, "-") ? arguments->output : "(standard output)");
+}
+
+static struct imp_error *fill_options(const struct record_arguments *arguments,
+				      struct record_options *options)
+{
+	struct imp_error *err = read_ring(arguments, &options->ring_bytes);
+	if (!err)
+		err = read_delay(arguments->delay, options);
+	if (!err)
+		err = read_switch(arguments->switch_output, options);
+	if (err)
+		return err;
+	if (arguments->duration < 0)
+		return error_new(IMP_ERR_USAGE, "a duration cannot be negative");
+	options->duration_ns = (uint64_t)(arguments->duration * SECOND_NS);
+	options->zstd_level = arguments->compress ? atoi(arguments->compress) : 0;
+	if (arguments->compress && (options->zstd_level < 1 || options->zstd_level > 22))
+		return error_new(IMP_ERR_USAGE, "'%s' is not a level of compression (1 to 22)",
+				 arguments->compress);
+	options->processes = arguments->processes;
+	options->threads = arguments->threads;
+	options->cpus = arguments->cpus;
+	options->cgroups = arguments->cgroups.items;
+	options->cgroup_count = arguments->cgroups.count;
+	options->is_system_wide = arguments->is_system_wide;
+	options->output = arguments->output;
+	options->max_bytes = arguments->max_bytes;
+	options->switch_files = (unsigned)arguments->switch_files;
+	options->is_overwriting = arguments->is_overwriting;
+	options->without_children = arguments->without_children;
+	options->with_data = arguments->with_addresses;
+	options->with_switches = arguments->with_switches;
+	options->with_cgroups = arguments->with_cgroups;
+	return NULL;
+}
+
+// The words of the command as execvp(3) takes them.
+static char **end_with_null(const struct operands *operands)
+{
+	char **words = calloc(operands->count + 1, sizeof *words);
+	for (size_t i = 0; words && i < operands->count; i++)
+		words[i] = operands->items[i];
+	return words;
+}
+
+// What the user typed, as the kernel keeps it; the words are lent by TEXT.
+static const char **read_command_line(struct buffer *text, size_t *count)
+{
+	enum { MOST = 1 << 22 };
+	imp_error_free(file_slurp_path("/proc/self/cmdline", MOST, text));
+	buffer_append(text, "", 1);
+	if (text->failed)
+		return NULL;
+	size_t words = 0;
+	for (size_t at = 0; at + 1 < text->size; at++)
+		words += !text->bytes[at];
+	const char **items = calloc(words + 1, sizeof *items);
+	*count = 0;
+	for (size_t at = 0; items && at + 1 < text->size && *count < words;) {
+		items[(*count)++] = (const char *)text->bytes + at;
+		at += strlen((const char *)text->bytes + at) + 1;
+	}
+	return items;
+}
+
+static struct imp_error *run(const struct invocation *invocation, struct record_options *options,
+			     struct record_outcome *outcome)
+{
+	const struct record_arguments *arguments = invocation->options;
+	_cleanup_wanted_events_ struct wanted_events events = { 0 };
+	struct sampling sampling;
+	sigset_t mask;
+	struct imp_error *err = read_sampling(arguments, &sampling);
+	if (!err)
+		err = fill_options(arguments, options);
+	if (!err)
+		err = read_events(arguments, invocation->log, &events);
+	if (!err)
+		err = sampling_apply(&sampling, &events, invocation->log);
+	if (err)
+		return err;
+	options->events = events.items;
+	options->event_count = events.count;
+	_cleanup_close_ int signals = block_signals(&mask);
+	options->signal_fd = signals;
+	options->command_mask = &mask;
+	_cleanup_free_ char **command = end_with_null(&invocation->operands);
+	_cleanup_buffer_ struct buffer line = { 0 };
+	_cleanup_free_ const char **words = read_command_line(&line, &options->command_line_count);
+	if (!command || !words)
+		return &imp_error_no_memory;
+	options->command_line = words;
+	if (invocation->operands.count)
+		options->command = command;
+	err = record_run(options, outcome);
+	tell_end(arguments, outcome);
+	return err;
+}
+
+static int record_run_command(const struct invocation *invocation, struct imp_error **err)
+{
+	const struct record_arguments *arguments = invocation->options;
+	struct record_outcome outcome = { 0 };
+	terminal_set_level(arguments->is_quiet, arguments->verbose);
+	raise_file_limit();
+	struct record_options options = { .log = invocation->log, .command_line = NULL };
+	*err = run(invocation, &options, &outcome);
+	if (!*err || !outcome.exit_status)
+		return outcome.exit_status;
+	// The command could not be run: its status is a shell's, not ours.
+	fprintf(stderr, "imprint record: %s\n", imp_error_message(*err));
+	imp_error_free(*err);
+	*err = NULL;
+	return outcome.exit_status;
+}
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "Record a profile in which every binary has its build ID",
+	.usage = "record [OPTIONS] [-- COMMAND [ARGUMENT...]]",
+	.description =
+		"Writes a perf.data file that perf reads too. Ends with the command, with the last of\n"
+		"the processes, or at Ctrl-C; SIGUSR1 stops sampling and starts it again. The exit\n"
+		"status is the command's.",
+	.options = record_options,
+	.options_size = sizeof(struct record_arguments),
+	.defaults = record_defaults,
+	.stops_at_operand = true,
+	.run = record_run_command,
+};

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Opens, starts, drains in rounds, stops, finishes.
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/host.h"
+#include "record/launch.h"
+#include "record/meta.h"
+#include "record/output.h"
+#include "record/sample_walk.h"
+#include "record/synthesize.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+enum {
+	RING_BYTES = 2 << 20,
+	RING_BYTES_OF_MANY = 512 << 10,
+	MANY_CPUS = 64,
+	META_RING_BYTES = 256 << 10,
+	// What was recorded is on its way to the file after this time at the latest.
+	CHECKPOINT_NS = 400 * 1000 * 1000,
+};
+
+struct recorder {
+	const struct record_options *options;
+	struct record_outcome *outcome;
+	struct target target;
+	struct launch launch;
+	struct event_set set;
+	struct meta *meta;
+	struct proc *proc;
+	struct synthesizer *synthesizer;
+	struct sample_walk walk;
+	struct output output;
+	struct written_events written;
+	struct pollfd *polled;
+	size_t polled_count;
+	struct buffer taken;
+	size_t ring_bytes;
+	uint64_t checkpoint_ns, end_ns, start_ns, switch_ns;
+	bool is_sampling;
+	bool is_done;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static struct imp_error *choose_target(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	struct target *target = &recorder->target;
+	struct imp_error *err = target_set_cpus(target, options->cpus);
+	if (!err && options->processes)
+		err = target_add_processes(target, options->processes);
+	if (!err && options->threads)
+		err = target_add_threads(target, options->threads);
+	for (size_t i = 0; !err && i < options->cgroup_count; i++)
+		err = target_add_cgroup(target, options->cgroups[i]);
+	if (err)
+		return err;
+	bool has_threads = target->threads.count;
+	target->is_system_wide = options->is_system_wide || target->cgroups.count ||
+				 (options->cpus && !has_threads && !options->command);
+	if (target->is_system_wide && has_threads)
+		return error_new(IMP_ERR_USAGE, "all of the machine and some of its processes "
+						"cannot be recorded at once");
+	if (!target->is_system_wide && !has_threads && !options->command)
+		return error_new(IMP_ERR_USAGE, "nothing to record: give a command, -p, -t or -a");
+	return NULL;
+}
+
+static struct imp_error *prepare_command(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	if (!options->command)
+		return NULL;
+	struct launch_options launch = { .argv = options->command,
+					 .mask = options->command_mask,
+					 .keeps_stdout_free = !strcmp(options->output, "-") };
+	struct imp_error *err = launch_prepare(&launch, &recorder->launch);
+	struct target *target = &recorder->target;
+	if (!err && !target->is_system_wide && !target->threads.count)
+		err = target_add_thread(target, (uint32_t)recorder->launch.pid);
+	return err;
+}
+
+// The recording is of the command alone and begins with its exec.
+static bool starts_on_exec(const struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	return options->command && !recorder->target.is_system_wide && !options->processes &&
+	       !options->threads && !options->delay_ns && !options->starts_off;
+}
+
+// perf unwinds copied stacks only through images of which it knows every mapping.
+static bool needs_data_mappings(const struct record_options *options)
+{
+	return options->with_data || options->events[0].attr.sample_type & PERF_SAMPLE_STACK_USER;
+}
+
+static struct imp_error *open_events(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	size_t ring = recorder->target.cpus.count > MANY_CPUS ? RING_BYTES_OF_MANY : RING_BYTES;
+	if (options->ring_bytes)
+		ring = options->ring_bytes;
+	struct event_plan plan = { .target = &recorder->target,
+				   .events = options->events,
+				   .count = options->event_count,
+				   .ring_bytes = ring,
+				   .meta_ring_bytes = META_RING_BYTES,
+				   .is_backward = options->is_overwriting,
+				   .starts_on_exec = starts_on_exec(recorder),
+				   .inherits = !options->without_children,
+				   .with_data = needs_data_mappings(options),
+				   .with_switches = options->with_switches,
+				   .with_cgroups = options->with_cgroups };
+	struct imp_error *err = event_set_open(&plan, &recorder->set);
+	if (err)
+		return err;
+	recorder->outcome->refusals = recorder->set.refusals;
+	for (size_t i = 0; i < recorder->set.samples.count; i++)
+		if (recorder->set.samples.items[i].size > recorder->ring_bytes)
+			recorder->ring_bytes = recorder->set.samples.items[i].size;
+	if (!sample_walk_init(&recorder->walk, options->events[0].attr.sample_type))
+		return &imp_error_no_memory;
+	return event_set_written(&recorder->set, &recorder->written);
+}
+
+static struct imp_error *begin_output(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	struct output_options output = { .path = options->output,
+					 .zstd_level = options->zstd_level,
+					 .most_ring_bytes = (uint32_t)recorder->ring_bytes };
+	struct imp_error *err = output_open(&output, &recorder->output);
+	struct writer *writer = recorder->output.writer;
+	if (!err)
+		err = host_write_features(writer, options->command_line,
+					  options->command_line_count);
+	if (!err && options->events[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		err = writer_feature(writer, FEATURE_BRANCH_STACK, NULL, 0);
+	if (!err)
+		err = writer_begin(writer, recorder->written.items, recorder->written.count);
+	return err;
+}
+
+static struct imp_error *synthesize_kernel_side(struct recorder *recorder, struct buffer *out)
+{
+	struct kernel kernel;
+	struct kernel_text text;
+	struct kernel_modules modules = { 0 };
+	struct imp_error *err = synthesize_kernel(recorder->synthesizer, &kernel, &text, out);
+	if (err)
+		return err;
+	recorder->outcome->kernel_is_hidden = !text.start;
+	err = kernel_modules_read(recorder->proc, NULL, &modules);
+	for (size_t i = 0; !err && i < modules.count; i++)
+		synthesize_module(&kernel, &modules.items[i], NULL, out);
+	kernel_modules_fini(&modules);
+	return err;
+}
+
+// Writes what was there before: at the start, and again at the start of each further file.
+static struct imp_error *synthesize(struct recorder *recorder)
+{
+	_cleanup_buffer_ struct buffer out = { 0 };
+	const struct target *target = &recorder->target;
+	struct imp_error *err = synthesize_kernel_side(recorder, &out);
+	if (!err && target->is_system_wide)
+		err = synthesize_processes(recorder->synthesizer, &out);
+	else if (!err)
+		err = synthesize_threads(recorder->synthesizer, target->threads.items,
+					 target->threads.count, &out);
+	record_build_plain(&out, RECORD_FINISHED_INIT, 0, NULL, 0);
+	if (!err && out.failed)
+		err = &imp_error_no_memory;
+	if (!err)
+		err = writer_records(recorder->output.writer, out.bytes, out.size);
+	return err ? err : writer_checkpoint(recorder->output.writer);
+}
+
+static struct imp_error *start_synthesizer(struct recorder *recorder)
+{
+	struct imp_error *err = proc_open(NULL, &recorder->proc);
+	struct synthesize_options options = { .proc = recorder->proc,
+					      .with_data = needs_data_mappings(recorder->options),
+					      .with_namespaces = true };
+	return err ? err : synthesizer_new(&options, &recorder->synthesizer);
+}
+
+// Writes the sample rings; *WROTE is set when there was anything.
+static struct imp_error *drain_samples(struct recorder *recorder, bool *wrote)
+{
+	struct rings *rings = &recorder->set.samples;
+	for (size_t i = 0; i < rings->count && !rings->items[i].is_backward; i++) {
+		struct iovec parts[2];
+		int count;
+		size_t size = ring_waiting(&rings->items[i], parts, &count);
+		if (!size)
+			continue;
+		sample_walk(&recorder->walk, parts, count);
+		struct imp_error *err = writer_ring(recorder->output.writer, parts, count);
+		if (err)
+			return err;
+		ring_consume(&rings->items[i], size);
+		*wrote = true;
+	}
+	return NULL;
+}
+
+// One round: all rings once, what tells of mappings first. Whatever comes later is younger than all
+// that was written before the round, which is what FINISHED_ROUND says to readers.
+static struct imp_error *drain(struct recorder *recorder)
+{
+	bool wrote = false;
+	recorder->taken.size = 0;
+	struct imp_error *err = meta_take(recorder->meta, &recorder->taken);
+	if (!err && recorder->taken.size) {
+		wrote = true;
+		err = writer_records(recorder->output.writer, recorder->taken.bytes,
+				     recorder->taken.size);
+	}
+	if (!err)
+		err = drain_samples(recorder, &wrote);
+	if (err || !wrote)
+		return err;
+	_cleanup_buffer_ struct buffer round = { 0 };
+	record_build_plain(&round, RECORD_FINISHED_ROUND, 0, NULL, 0);
+	return round.failed ? &imp_error_no_memory
+			    : writer_records(recorder->output.writer, round.bytes, round.size);
+}
+
+static void set_sampling(struct recorder *recorder, bool is_on)
+{
+	event_set_enable(&recorder->set, is_on);
+	recorder->is_sampling = is_on;
+}
+
+// Opens what is polled: the rings, then the signals.
+static struct imp_error *begin_poll(struct recorder *recorder)
+{
+	size_t rings = recorder->set.samples.count;
+	recorder->polled_count = rings + 1;
+	recorder->polled = calloc(recorder->polled_count, sizeof *recorder->polled);
+	if (!recorder->polled)
+		return &imp_error_no_memory;
+	for (size_t i = 0; i < rings; i++)
+		recorder->polled[i] = (struct pollfd){ .fd = recorder->set.samples.items[i].fd,
+						       .events = POLLIN };
+	recorder->polled[rings] =
+		(struct pollfd){ .fd = recorder->options->signal_fd, .events = POLLIN };
+	return NULL;
+}
+
+static struct imp_error *take_signal(struct recorder *recorder)
+{
+	struct signalfd_siginfo info;
+	if (read(recorder->options->signal_fd, &info, sizeof info) != sizeof info)
+		return NULL;
+	switch (info.ssi_signo) {
+	case SIGINT:
+	case SIGTERM:
+	case SIGHUP:
+		recorder->outcome->signal = (int)info.ssi_signo;
+		recorder->is_done = true;
+		return NULL;
+	case SIGUSR1:
+		recorder->start_ns = 0;
+		set_sampling(recorder, !recorder->is_sampling);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+// Milliseconds until something is due.
+static int wait_ms(const struct recorder *recorder, uint64_t now)
+{
+	uint64_t due = recorder->checkpoint_ns;
+	if (recorder->end_ns && recorder->end_ns < due)
+		due = recorder->end_ns;
+	if (recorder->start_ns && recorder->start_ns < due)
+		due = recorder->start_ns;
+	return due > now ? (int)((due - now) / 1000000) + 1 : 0;
+}
+
+static void show_progress(const struct recorder *recorder)
+{
+	char what[128];
+	snprintf(what, sizeof what, "recording: %.1f MB, %llu lost, samples",
+		 (double)writer_size(recorder->output.writer) / 1e6,
+		 (unsigned long long)recorder->walk.lost);
+	log_progress(recorder->options->log, what, recorder->walk.samples, 0);
+}
+
+// What is due by the clock.
+static struct imp_error *keep_time(struct recorder *recorder, uint64_t now)
+{
+	if (recorder->end_ns && now >= recorder->end_ns)
+		recorder->is_done = true;
+	if (recorder->start_ns && now >= recorder->start_ns) {
+		recorder->start_ns = 0;
+		set_sampling(recorder, true);
+	}
+	if (now < recorder->checkpoint_ns)
+		return NULL;
+	recorder->checkpoint_ns = now + CHECKPOINT_NS;
+	show_progress(recorder);
+	return writer_checkpoint(recorder->output.writer);
+}
+
+static bool is_over(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	if (options->command && launch_has_ended(&recorder->launch))
+		return true;
+	if (options->max_bytes && writer_size(recorder->output.writer) >= options->max_bytes)
+		return true;
+	return !recorder->target.is_system_wide && !options->command &&
+	       meta_is_over(recorder->meta);
+}
+
+static struct imp_error *loop(struct recorder *recorder)
+{
+	size_t rings = recorder->polled_count - 1;
+	struct imp_error *err = NULL;
+	while (!err && !recorder->is_done && !is_over(recorder)) {
+		int n = poll(recorder->polled, recorder->polled_count, wait_ms(recorder, now_ns()));
+		if (n < 0 && errno != EINTR)
+			return error_system(errno, "cannot wait for the rings");
+		for (size_t i = 0; n > 0 && i < rings; i++)
+			if (recorder->polled[i].revents & (POLLHUP | POLLERR))
+				recorder->polled[i].fd = -1;
+		if (n > 0 && recorder->polled[rings].revents)
+			err = take_signal(recorder);
+		if (!err)
+			err = drain(recorder);
+		if (!err)
+			err = keep_time(recorder, now_ns());
+	}
+	return err;
+}
+
+static struct imp_error *start(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	uint64_t now = now_ns();
+	recorder->checkpoint_ns = now + CHECKPOINT_NS;
+	if (options->duration_ns)
+		recorder->end_ns = now + options->duration_ns;
+	if (options->delay_ns)
+		recorder->start_ns = now + options->delay_ns;
+	else if (!options->starts_off && !starts_on_exec(recorder))
+		set_sampling(recorder, true);
+	else
+		recorder->is_sampling = !options->starts_off;
+	if (!options->command)
+		return NULL;
+	return launch_go(&recorder->launch, options->command, &recorder->outcome->exit_status);
+}
+
+static struct imp_error *write_sample_time(struct recorder *recorder)
+{
+	if (!recorder->walk.samples)
+		return NULL;
+	struct features features = { .has_sample_time = true,
+				     .first_sample_ns = recorder->walk.first_ns,
+				     .last_sample_ns = recorder->walk.last_ns };
+	_cleanup_buffer_ struct buffer out = { 0 };
+	feature_encode(&features, FEATURE_SAMPLE_TIME, &out);
+	return writer_feature(recorder->output.writer, FEATURE_SAMPLE_TIME, out.bytes, out.size);
+}
+
+static struct imp_error *finish(struct recorder *recorder)
+{
+	struct imp_error *err = drain(recorder);
+	if (!err)
+		err = write_sample_time(recorder);
+	return err ? err : writer_finish(recorder->output.writer);
+}
+
+static struct imp_error *record(struct recorder *recorder)
+{
+	struct imp_error *err = choose_target(recorder);
+	if (!err)
+		err = prepare_command(recorder);
+	if (!err)
+		err = open_events(recorder);
+	if (!err)
+		err = start_synthesizer(recorder);
+	if (!err)
+		err = meta_start(&recorder->set.meta, NULL, NULL, &recorder->meta);
+	if (!err)
+		err = begin_output(recorder);
+	if (!err)
+		err = synthesize(recorder);
+	if (!err)
+		err = begin_poll(recorder);
+	if (!err)
+		err = start(recorder);
+	if (!err)
+		err = loop(recorder);
+	if (!err) {
+		event_set_enable(&recorder->set, false);
+		err = finish(recorder);
+	}
+	return err;
+}
+
+static void tell_outcome(struct recorder *recorder, const struct imp_error *err)
+{
+	struct record_outcome *outcome = recorder->outcome;
+	uint64_t counted = event_set_lost(&recorder->set);
+	outcome->samples = recorder->walk.samples;
+	outcome->lost = counted > recorder->walk.lost ? counted : recorder->walk.lost;
+	outcome->has_command = recorder->options->command;
+	if (recorder->output.writer)
+		outcome->bytes = writer_size(recorder->output.writer);
+	if (recorder->synthesizer)
+		outcome->forbidden = synthesizer_forbidden(recorder->synthesizer);
+	launch_end(&recorder->launch);
+	if (recorder->launch.pid && !err)
+		outcome->exit_status = launch_exit_status(&recorder->launch);
+}
+
+struct imp_error *record_run(const struct record_options *options, struct record_outcome *ret)
+{
+	*ret = (struct record_outcome){ 0 };
+	struct recorder recorder = { .options = options, .outcome = ret, .output = { .fd = -1 } };
+	struct imp_error *err = record(&recorder);
+	if (err && recorder.output.writer)
+		imp_error_free(writer_rescue(recorder.output.writer));
+	tell_outcome(&recorder, err);
+	meta_free(recorder.meta);
+	output_close(&recorder.output);
+	event_set_fini(&recorder.set);
+	sample_walk_fini(&recorder.walk);
+	synthesizer_free(recorder.synthesizer);
+	proc_free(recorder.proc);
+	target_fini(&recorder.target);
+	array_fini(&recorder.written);
+	buffer_fini(&recorder.taken);
+	free(recorder.polled);
+	return err;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Walking samples of the one layout that our events have.
+#include "record/sample_walk.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "perfdata/record_build.h"
+
+enum {
+	HEADER_SIZE = 8,
+	IP_AT = 16,
+	TID_AT = 24,
+	TIME_AT = 32,
+	FIXED_END = 40,
+	PAGE_BITS = 12,
+};
+// Chain entries from here on are markers, not addresses.
+#define FIRST_MARKER ((uint64_t)-4095)
+#define KERNEL_HALF (UINT64_C(1) << 63)
+
+bool sample_walk_init(struct sample_walk *walk, uint64_t sample_type)
+{
+	memset(walk, 0, sizeof *walk);
+	walk->seen = calloc(PAGE_TABLE_SIZE, sizeof *walk->seen);
+	if (sample_type & PERF_SAMPLE_CALLCHAIN) {
+		walk->chain_at = FIXED_END;
+		walk->chain_at += sample_type & PERF_SAMPLE_ADDR ? 8 : 0;
+		walk->chain_at += sample_type & PERF_SAMPLE_CPU ? 8 : 0;
+		walk->chain_at += sample_type & PERF_SAMPLE_PERIOD ? 8 : 0;
+	}
+	walk->whole_processes = sample_type & PERF_SAMPLE_STACK_USER;
+	return walk->seen;
+}
+
+void sample_walk_fini(struct sample_walk *walk)
+{
+	free(walk->seen);
+	array_fini(&walk->pages);
+	buffer_fini(&walk->scratch);
+}
+
+static uint32_t u32_at(const uint8_t *bytes)
+{
+	uint32_t value;
+	memcpy(&value, bytes, sizeof value);
+	return value;
+}
+
+static uint64_t u64_at(const uint8_t *bytes)
+{
+	uint64_t value;
+	memcpy(&value, bytes, sizeof value);
+	return value;
+}
+
+static void look_at_page(struct sample_walk *walk, uint32_t pid, uint64_t address)
+{
+	if (address & KERNEL_HALF)
+		pid = KERNEL_PAGE_PID;
+	uint64_t page = walk->whole_processes && pid != KERNEL_PAGE_PID ? 0 : address >> PAGE_BITS;
+	uint32_t generation =
+		__atomic_load_n(&walk->generations[pid % GENERATIONS], __ATOMIC_RELAXED);
+	uint64_t key = page ^ (uint64_t)pid << 36 ^ (uint64_t)generation << 52;
+	key = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	uint64_t *slot = &walk->seen[key >> 49];
+	if (*slot == key)
+		return;
+	*slot = key;
+	struct code_page *item = array_add(&walk->pages);
+	if (item)
+		*item = (struct code_page){ .pid = pid, .address = address };
+}
+
+static void look_at_chain(struct sample_walk *walk, uint32_t pid, const uint8_t *record,
+			  size_t size)
+{
+	if (walk->chain_at + 8 > size)
+		return;
+	uint64_t count = u64_at(record + walk->chain_at);
+	const uint8_t *entries = record + walk->chain_at + 8;
+	size_t room = (size - walk->chain_at - 8) / 8;
+	if (count > room)
+		count = room;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t address = u64_at(entries + 8 * i);
+		if (address < FIRST_MARKER)
+			look_at_page(walk, pid, address);
+	}
+	if (!walk->has_branches || room - count < 1)
+		return;
+	const uint8_t *branches = entries + 8 * count;
+	uint64_t pairs = u64_at(branches);
+	for (uint64_t i = 0; i < pairs && (count + 1 + 3 * (i + 1)) <= room; i++) {
+		look_at_page(walk, pid, u64_at(branches + 8 + 24 * i));
+		look_at_page(walk, pid, u64_at(branches + 16 + 24 * i));
+	}
+}
+
+static void look_at_record(struct sample_walk *walk, const uint8_t *record, size_t size)
+{
+	uint32_t type = u32_at(record);
+	if (type == RECORD_LOST && size >= 24)
+		walk->lost += u64_at(record + 16);
+	if (type != RECORD_SAMPLE || size < FIXED_END)
+		return;
+	uint64_t time = u64_at(record + TIME_AT);
+	if (!walk->samples++ || time < walk->first_ns)
+		walk->first_ns = time;
+	if (time > walk->last_ns)
+		walk->last_ns = time;
+	if (!walk->wants_pages)
+		return;
+	uint32_t pid = u32_at(record + TID_AT);
+	look_at_page(walk, pid, u64_at(record + IP_AT));
+	if (walk->chain_at)
+		look_at_chain(walk, pid, record, size);
+}
+
+static size_t record_size(const uint8_t *record)
+{
+	uint16_t size;
+	memcpy(&size, record + 6, sizeof size);
+	return size;
+}
+
+// Looks at whole records in BYTES; the size of what is left at the end.
+static size_t look_through(struct sample_walk *walk, const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+	while (size - at >= HEADER_SIZE) {
+		size_t record = record_size(bytes + at);
+		if (record < HEADER_SIZE || record > size - at)
+			break;
+		look_at_record(walk, bytes + at, record);
+		at += record;
+	}
+	return size - at;
+}
+
+void sample_walk(struct sample_walk *walk, const struct iovec *parts, int count)
+{
+	if (!count)
+		return;
+	size_t left = look_through(walk, parts[0].iov_base, parts[0].iov_len);
+	if (count < 2)
+		return;
+	const uint8_t *second = parts[1].iov_base;
+	size_t skip = 0;
+	if (left) {
+		// Records are multiples of 8 bytes, so the header is in the first part.
+		const uint8_t *cut = (const uint8_t *)parts[0].iov_base + parts[0].iov_len - left;
+		size_t size = record_size(cut);
+		skip = size > left ? size - left : 0;
+		if (skip > parts[1].iov_len)
+			return;
+		walk->scratch.size = 0;
+		buffer_append(&walk->scratch, cut, left);
+		buffer_append(&walk->scratch, second, skip);
+		if (!walk->scratch.failed)
+			look_at_record(walk, walk->scratch.bytes, walk->scratch.size);
+	}
+	look_through(walk, second + skip, parts[1].iov_len - skip);
+}
