@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/pid_list.h"
+#include "environment/core.h"
 #include "environment/gather.h"
 #include "environment/snapshot_file.h"
 
@@ -14,6 +15,7 @@ struct snapshot_options {
 	const char *output;
 	const char *proc_root;
 	const char *sys_root;
+	const char *core;
 };
 
 #define ROW(kind_, letter_, name_, argument_, field, help_)                             \
@@ -32,6 +34,8 @@ static const struct option snapshot_rows[] = {
 	ROW(OPTION_TEXT, 0, "proc-root", "DIR", proc_root,
 	    "where another machine's or namespace's proc is mounted (/proc)"),
 	ROW(OPTION_TEXT, 0, "sys-root", "DIR", sys_root, "where its sysfs is mounted (/sys)"),
+	ROW(OPTION_TEXT, 0, "core", "CORE", core,
+	    "of the process that this core file was written of"),
 	{ .kind = OPTION_END },
 };
 
@@ -58,6 +62,23 @@ static void tell_what_is_missing(const struct invocation *invocation,
 			    snapshot->gone);
 }
 
+static struct imp_error *take_live(const struct snapshot_options *options, struct snapshot **ret)
+{
+	struct pid_list pids = { 0 };
+	struct imp_error *err = pid_list_take(&options->pids, &pids);
+	struct gather_options gather = { .proc_root = options->proc_root,
+					 .sys_root = options->sys_root,
+					 .cgroup = options->cgroup,
+					 .pids = pids.items,
+					 .pid_count = pids.count };
+	if (!err)
+		err = gather_live(&gather, ret);
+	array_fini(&pids);
+	if (!err && options->pids.count && !(*ret)->processes.count)
+		err = error_new(IMP_ERR_USAGE, "no such process: %s", options->pids.items[0]);
+	return err;
+}
+
 static int snapshot_run(const struct invocation *invocation, struct imp_error **err)
 {
 	const struct snapshot_options *options = invocation->options;
@@ -66,19 +87,9 @@ static int snapshot_run(const struct invocation *invocation, struct imp_error **
 				 invocation->operands.items[0]);
 		return EXIT_USAGE;
 	}
-	struct pid_list pids = { 0 };
-	struct gather_options gather = { .proc_root = options->proc_root,
-					 .sys_root = options->sys_root,
-					 .cgroup = options->cgroup };
-	*err = pid_list_take(&options->pids, &pids);
-	gather.pids = pids.items;
-	gather.pid_count = pids.count;
 	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
-	if (!*err)
-		*err = gather_live(&gather, &snapshot);
-	array_fini(&pids);
-	if (!*err && options->pids.count && !snapshot->processes.count)
-		*err = error_new(IMP_ERR_USAGE, "no such process: %s", options->pids.items[0]);
+	*err = options->core ? core_snapshot(options->core, &snapshot)
+			     : take_live(options, &snapshot);
 	if (!*err)
 		*err = snapshot_write(snapshot, options->output ? options->output : "-");
 	if (*err)
