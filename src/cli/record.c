@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/places.h"
 #include "cli/terminal.h"
 #include "record/recorder.h"
 #include "record/sampling.h"
@@ -20,7 +21,7 @@
 struct record_arguments {
 	struct option_list events, cgroups, filters;
 	const char *frequency, *call_graph, *branches, *ring, *compress, *delay;
-	const char *processes, *threads, *cpus, *output, *switch_output;
+	const char *processes, *threads, *cpus, *output, *switch_output, *capture, *store_dir;
 	uint64_t period, max_bytes, switch_files;
 	double duration;
 	bool is_system_wide, has_chains, has_branches, without_children, is_overwriting;
@@ -91,6 +92,11 @@ static const struct option record_options[] = {
 	ROW(OPTION_NUMBER, 0, "switch-max-files", "N", switch_files, "keep the last N of them"),
 	ROW(OPTION_FLAG, 0, "overwrite", NULL, is_overwriting,
 	    "keep what is newest; write it at SIGUSR2 and at the end"),
+	{ .kind = OPTION_HEADING, .help = "Images:" },
+	ROW(OPTION_TEXT, 0, "capture", "WHICH", capture,
+	    "keep the bytes of images: hit (those with samples), all, none"),
+	ROW(OPTION_TEXT, 0, "store", "DIR", store_dir, "where they are kept ($IMPRINT_STORE)"),
+	{ .kind = OPTION_HEADING, .help = "Messages:" },
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "say nothing but errors"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more"),
 	// Habits of perf's users that need nothing here.
@@ -266,6 +272,40 @@ static void raise_file_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static struct imp_error *read_capture(const struct record_arguments *arguments,
+				      struct record_options *options)
+{
+	static const char *const names[] = {
+		[CAPTURE_NONE] = "none", [CAPTURE_HIT] = "hit", [CAPTURE_ALL] = "all"
+	};
+	const char *text = arguments->capture ? arguments->capture : "hit";
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		options->capture = (enum capture)i;
+		return NULL;
+	}
+	return error_new(IMP_ERR_USAGE, "'%s' is none of hit, all and none", text);
+}
+
+// Opens the store that images go to. Without one the recording goes on, and says so.
+static void open_store(const struct record_arguments *arguments, struct record_options *options,
+		       struct store **store)
+{
+	_cleanup_free_ char *place = arguments->store_dir ? NULL : places_store();
+	const char *dir = arguments->store_dir ? arguments->store_dir : place;
+	if (options->capture == CAPTURE_NONE)
+		return;
+	struct imp_error *err =
+		dir ? store_open(dir, STORE_WRITE, options->log, store)
+		    : error_new(IMP_ERR_USAGE, "neither $IMPRINT_STORE nor $HOME is set");
+	if (err)
+		log_message(options->log, LOG_WARNING, "no image is kept: %s",
+			    imp_error_message(err));
+	imp_error_free(err);
+	options->store = *store;
+}
+
 static int block_signals(sigset_t *before)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
@@ -275,6 +315,37 @@ static int block_signals(sigset_t *before)
 		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, before);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+// Three quarters of what may be open, the rest being for events; and no more than is sensible.
+static size_t files_to_hold_open(void)
+{
+	enum { MOST = 65536 };
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	rlim_t quarter = limit.rlim_cur / 4;
+	return quarter * 3 < MOST ? (size_t)(quarter * 3) : MOST;
+}
+
+static void tell_images(const struct record_outcome *outcome)
+{
+	const struct tracker_counts *images = &outcome->images;
+	fprintf(stderr,
+		"imprint record: %zu images, %zu with a build ID, %zu with samples; %zu kept, "
+		"%zu of them new (%.1f MB)\n",
+		images->met, images->with_id, images->hit, images->kept, outcome->kept.added,
+		(double)outcome->kept.added_bytes / 1e6);
+	if (images->refused)
+		fprintf(stderr,
+			"imprint record: %zu images could not be kept (the recording says why)\n",
+			images->refused);
+	if (images->changed)
+		fprintf(stderr, "imprint record: %zu files were changed while they were mapped\n",
+			images->changed);
+	if (images->was_full)
+		fputs("imprint record: too many images to hold their files open (ulimit -n)\n",
+		      stderr);
 }
 
 static void tell_lacks(const struct record_outcome *outcome)
@@ -289,8 +360,8 @@ static void tell_lacks(const struct record_outcome *outcome)
 		      stderr);
 	if (outcome->forbidden)
 		fprintf(stderr,
-			"imprint record: %zu running processes could not be looked at (they need "
-			"root or CAP_SYS_PTRACE)\n",
+			"imprint record: running processes that could not be looked at: %zu "
+			"(CAP_SYS_PTRACE)\n",
 			outcome->forbidden);
 }
 
@@ -300,6 +371,7 @@ static void tell_end(const struct record_arguments *arguments, const struct reco
 	if (arguments->is_quiet)
 		return;
 	tell_lacks(outcome);
+	tell_images(outcome);
 	fprintf(stderr, "imprint record: %.3f MB, %llu samples, %llu lost: %s\n",
 		(double)outcome->bytes / 1e6, (unsigned long long)outcome->samples,
 		(unsigned long long)outcome->lost,
@@ -380,6 +452,8 @@ static struct imp_error *run(const struct invocation *invocation, struct record_
 	if (!err)
 		err = fill_options(arguments, options);
 	if (!err)
+		err = read_capture(arguments, options);
+	if (!err)
 		err = read_events(arguments, invocation->log, &events);
 	if (!err)
 		err = sampling_apply(&sampling, &events, invocation->log);
@@ -398,6 +472,9 @@ static struct imp_error *run(const struct invocation *invocation, struct record_
 	options->command_line = words;
 	if (invocation->operands.count)
 		options->command = command;
+	_cleanup_store_ struct store *store = NULL;
+	open_store(arguments, options, &store);
+	options->most_open = files_to_hold_open();
 	err = record_run(options, outcome);
 	tell_end(arguments, outcome);
 	return err;

@@ -48,6 +48,8 @@ enum feature_bit {
 	FEATURE_CPU_DOMAIN_INFO = 32,
 	FEATURE_E_MACHINE = 33,
 	FEATURE_CLN_SIZE = 34,
+	// imprint's own: a list of sentences, what the recording lacks and why. Others skip it.
+	FEATURE_IMPRINT_NOTES = 200,
 	FEATURE_BITS = 256,
 };
 

@@ -218,16 +218,6 @@ struct imp_error *meta_take(struct meta *meta, struct buffer *ret)
 	return failed || ret->failed ? &imp_error_no_memory : NULL;
 }
 
-void meta_lock(struct meta *meta)
-{
-	pthread_mutex_lock(&meta->lock);
-}
-
-void meta_unlock(struct meta *meta)
-{
-	pthread_mutex_unlock(&meta->lock);
-}
-
 bool meta_is_over(struct meta *meta)
 {
 	pthread_mutex_lock(&meta->lock);

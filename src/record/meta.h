@@ -21,10 +21,6 @@ struct imp_error *meta_start(struct rings *rings, meta_see *see, void *arg,
 // Appends to RET all records that have come since the last call, those still in the rings too.
 struct imp_error *meta_take(struct meta *meta, struct buffer *ret) MUST_CHECK;
 
-// Runs SEE-like work that must not meet a call of it.
-void meta_lock(struct meta *meta);
-void meta_unlock(struct meta *meta);
-
 // True when every process of the target has ended.
 bool meta_is_over(struct meta *meta);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/host.h"
+#include "record/keeper.h"
 #include "record/launch.h"
 #include "record/meta.h"
 #include "record/output.h"
@@ -38,6 +39,8 @@ struct recorder {
 	struct proc *proc;
 	struct synthesizer *synthesizer;
 	struct sample_walk walk;
+	struct tracker *tracker;
+	struct keeper *keeper;
 	struct output output;
 	struct written_events written;
 	struct pollfd *polled;
@@ -165,11 +168,24 @@ static struct imp_error *synthesize_kernel_side(struct recorder *recorder, struc
 	if (err)
 		return err;
 	recorder->outcome->kernel_is_hidden = !text.start;
+	tracker_see_kernel(recorder->tracker, &kernel, &text);
+	if (recorder->keeper)
+		keeper_keep_kernel(recorder->keeper, &kernel, !text.start);
 	err = kernel_modules_read(recorder->proc, NULL, &modules);
-	for (size_t i = 0; !err && i < modules.count; i++)
-		synthesize_module(&kernel, &modules.items[i], NULL, out);
+	for (size_t i = 0; !err && i < modules.count; i++) {
+		synthesize_module(&modules.items[i], NULL, out);
+		tracker_see_module(recorder->tracker, &modules.items[i]);
+	}
 	kernel_modules_fini(&modules);
 	return err;
+}
+
+// Only the command is recorded, and it has not begun.
+static bool is_before_exec(const struct recorder *recorder)
+{
+	const struct target *target = &recorder->target;
+	return recorder->launch.pid && !recorder->launch.has_gone && target->threads.count == 1 &&
+	       target->threads.items[0] == (uint32_t)recorder->launch.pid;
 }
 
 // Writes what was there before: at the start, and again at the start of each further file.
@@ -180,6 +196,9 @@ static struct imp_error *synthesize(struct recorder *recorder)
 	struct imp_error *err = synthesize_kernel_side(recorder, &out);
 	if (!err && target->is_system_wide)
 		err = synthesize_processes(recorder->synthesizer, &out);
+	else if (!err && is_before_exec(recorder))
+		err = synthesize_before_exec(recorder->synthesizer, (uint32_t)recorder->launch.pid,
+					     &out);
 	else if (!err)
 		err = synthesize_threads(recorder->synthesizer, target->threads.items,
 					 target->threads.count, &out);
@@ -191,12 +210,26 @@ static struct imp_error *synthesize(struct recorder *recorder)
 	return err ? err : writer_checkpoint(recorder->output.writer);
 }
 
-static struct imp_error *start_synthesizer(struct recorder *recorder)
+// Opens the eyes for images, and the hands that keep them.
+static struct imp_error *start_watch(struct recorder *recorder)
 {
 	struct imp_error *err = proc_open(NULL, &recorder->proc);
 	struct synthesize_options options = { .proc = recorder->proc,
 					      .with_data = needs_data_mappings(recorder->options),
-					      .with_namespaces = true };
+					      .with_namespaces = true,
+					      .see = tracker_see_mapped };
+	struct tracker_options tracker = { .proc = recorder->proc,
+					   .capture = recorder->options->store
+							      ? recorder->options->capture
+							      : CAPTURE_NONE,
+					   .walk = &recorder->walk,
+					   .most_open = recorder->options->most_open };
+	if (!err)
+		err = tracker_new(&tracker, &recorder->tracker);
+	options.see_arg = recorder->tracker;
+	recorder->walk.wants_pages = true;
+	if (!err && tracker.capture != CAPTURE_NONE)
+		err = keeper_start(recorder->tracker, recorder->options->store, &recorder->keeper);
 	return err ? err : synthesizer_new(&options, &recorder->synthesizer);
 }
 
@@ -227,6 +260,7 @@ static struct imp_error *drain(struct recorder *recorder)
 	bool wrote = false;
 	recorder->taken.size = 0;
 	struct imp_error *err = meta_take(recorder->meta, &recorder->taken);
+	tracker_take(recorder->tracker, &recorder->taken);
 	if (!err && recorder->taken.size) {
 		wrote = true;
 		err = writer_records(recorder->output.writer, recorder->taken.bytes,
@@ -234,6 +268,7 @@ static struct imp_error *drain(struct recorder *recorder)
 	}
 	if (!err)
 		err = drain_samples(recorder, &wrote);
+	tracker_resolve(recorder->tracker, &recorder->walk.pages);
 	if (err || !wrote)
 		return err;
 	_cleanup_buffer_ struct buffer round = { 0 };
@@ -383,11 +418,65 @@ static struct imp_error *write_sample_time(struct recorder *recorder)
 	return writer_feature(recorder->output.writer, FEATURE_SAMPLE_TIME, out.bytes, out.size);
 }
 
+static struct imp_error *write_build_ids(struct recorder *recorder)
+{
+	_cleanup_buffer_ struct buffer out = { 0 };
+	tracker_build_ids(recorder->tracker, &out);
+	if (out.failed)
+		return &imp_error_no_memory;
+	return out.size ? writer_feature(recorder->output.writer, FEATURE_BUILD_ID, out.bytes,
+					 out.size)
+			: NULL;
+}
+
+// What this recording lacks, in sentences, for whoever reads it elsewhere.
+static struct imp_error *write_notes(struct recorder *recorder)
+{
+	_cleanup_buffer_ struct buffer text = { 0 };
+	_cleanup_buffer_ struct buffer out = { 0 };
+	size_t count = tracker_notes(recorder->tracker, &text);
+	for (unsigned what = 0; what < PERF_REFUSALS; what++) {
+		if (!perf_was_refused(&recorder->set.refusals, what))
+			continue;
+		buffer_format(&text, "not recorded: %s", perf_refusal_text(what));
+		buffer_append(&text, "", 1);
+		count++;
+	}
+	feature_put_u32(&out, (uint32_t)count);
+	for (size_t at = 0; at < text.size; at += strlen((const char *)text.bytes + at) + 1)
+		feature_put_string(&out, (const char *)text.bytes + at);
+	if (text.failed || out.failed)
+		return &imp_error_no_memory;
+	return count ? writer_feature(recorder->output.writer, FEATURE_IMPRINT_NOTES, out.bytes,
+				      out.size)
+		     : NULL;
+}
+
+// Waits for the images that are still being kept.
+static void finish_keeping(struct recorder *recorder)
+{
+	if (!recorder->keeper)
+		return;
+	struct imp_error *err = keeper_finish(recorder->keeper, &recorder->outcome->kept);
+	if (err)
+		log_message(recorder->options->log, LOG_WARNING, "images are not all kept: %s",
+			    imp_error_message(err));
+	imp_error_free(err);
+}
+
 static struct imp_error *finish(struct recorder *recorder)
 {
 	struct imp_error *err = drain(recorder);
+	finish_keeping(recorder);
+	// What was found to be changed in place meanwhile.
+	if (!err)
+		err = drain(recorder);
 	if (!err)
 		err = write_sample_time(recorder);
+	if (!err)
+		err = write_build_ids(recorder);
+	if (!err)
+		err = write_notes(recorder);
 	return err ? err : writer_finish(recorder->output.writer);
 }
 
@@ -399,9 +488,10 @@ static struct imp_error *record(struct recorder *recorder)
 	if (!err)
 		err = open_events(recorder);
 	if (!err)
-		err = start_synthesizer(recorder);
+		err = start_watch(recorder);
 	if (!err)
-		err = meta_start(&recorder->set.meta, NULL, NULL, &recorder->meta);
+		err = meta_start(&recorder->set.meta, tracker_see, recorder->tracker,
+				 &recorder->meta);
 	if (!err)
 		err = begin_output(recorder);
 	if (!err)
@@ -426,6 +516,8 @@ static void tell_outcome(struct recorder *recorder, const struct imp_error *err)
 	outcome->samples = recorder->walk.samples;
 	outcome->lost = counted > recorder->walk.lost ? counted : recorder->walk.lost;
 	outcome->has_command = recorder->options->command;
+	if (recorder->tracker)
+		outcome->images = tracker_count(recorder->tracker);
 	if (recorder->output.writer)
 		outcome->bytes = writer_size(recorder->output.writer);
 	if (recorder->synthesizer)
@@ -444,10 +536,12 @@ struct imp_error *record_run(const struct record_options *options, struct record
 		imp_error_free(writer_rescue(recorder.output.writer));
 	tell_outcome(&recorder, err);
 	meta_free(recorder.meta);
+	keeper_free(recorder.keeper);
 	output_close(&recorder.output);
 	event_set_fini(&recorder.set);
 	sample_walk_fini(&recorder.walk);
 	synthesizer_free(recorder.synthesizer);
+	tracker_free(recorder.tracker);
 	proc_free(recorder.proc);
 	target_fini(&recorder.target);
 	array_fini(&recorder.written);

@@ -7,6 +7,8 @@
 
 #include "base/log.h"
 #include "record/event_set.h"
+#include "record/tracker.h"
+#include "store/store.h"
 
 enum record_switch { SWITCH_NEVER, SWITCH_SIGNAL, SWITCH_SIZE, SWITCH_TIME };
 
@@ -45,10 +47,17 @@ struct record_options {
 	bool starts_off;
 	bool without_children;
 	bool with_data, with_switches, with_cgroups;
+	enum capture capture;
+	// Lent; NULL is CAPTURE_NONE.
+	struct store *store;
+	// So many files of images may be held open.
+	size_t most_open;
 };
 
 struct record_outcome {
 	uint64_t samples, lost, bytes;
+	struct tracker_counts images;
+	struct store_batch_counts kept;
 	// Processes already running that we could not look at.
 	size_t forbidden;
 	// What the kernel did not give; see perf_refusal_text().

@@ -63,10 +63,9 @@ struct imp_error *synthesize_kernel(struct synthesizer *synthesizer, struct kern
 	return ret->failed ? &imp_error_no_memory : NULL;
 }
 
-void synthesize_module(const struct kernel *kernel, const struct kernel_module *module,
-		       const struct stamp *stamp, struct buffer *ret)
+void synthesize_module(const struct kernel_module *module, const struct stamp *stamp,
+		       struct buffer *ret)
 {
-	(void)kernel;
 	char path[sizeof module->name + 2];
 	snprintf(path, sizeof path, "[%s]", module->name);
 	struct mmap_record mmap = { .pid = HOST_KERNEL,
@@ -195,6 +194,15 @@ struct imp_error *synthesize_process(struct synthesizer *synthesizer, uint32_t p
 	if (!err && threads.count && !is_kernel_thread)
 		err = put_mappings(synthesizer, pid, ret);
 	return !err && ret->failed ? &imp_error_no_memory : err;
+}
+
+struct imp_error *synthesize_before_exec(struct synthesizer *synthesizer, uint32_t pid,
+					 struct buffer *ret)
+{
+	struct process process;
+	if (process_read(synthesizer->options.proc, pid, pid, &process) == PROC_READ)
+		put_task(&process, pid, pid, ret);
+	return ret->failed ? &imp_error_no_memory : NULL;
 }
 
 struct imp_error *synthesize_processes(struct synthesizer *synthesizer, struct buffer *ret)

@@ -35,12 +35,15 @@ void synthesizer_free(struct synthesizer *synthesizer);
 struct imp_error *synthesize_kernel(struct synthesizer *synthesizer, struct kernel *kernel,
 				    struct kernel_text *text, struct buffer *ret) MUST_CHECK;
 // One loaded module, as of STAMP (NULL: before everything).
-void synthesize_module(const struct kernel *kernel, const struct kernel_module *module,
-		       const struct stamp *stamp, struct buffer *ret);
+void synthesize_module(const struct kernel_module *module, const struct stamp *stamp,
+		       struct buffer *ret);
 
 // Process PID with its threads and mappings; nothing when it has ended.
 struct imp_error *synthesize_process(struct synthesizer *synthesizer, uint32_t pid,
 				     struct buffer *ret) MUST_CHECK;
+// A process that will soon execute another program: what it has mapped does not count.
+struct imp_error *synthesize_before_exec(struct synthesizer *synthesizer, uint32_t pid,
+					 struct buffer *ret) MUST_CHECK;
 // All processes.
 struct imp_error *synthesize_processes(struct synthesizer *synthesizer,
 				       struct buffer *ret) MUST_CHECK;
