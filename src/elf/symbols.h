@@ -63,6 +63,10 @@ size_t symbols_aliases(const struct symbols *symbols, elf_addr address, size_t *
 // The first symbol of that NAME; a walk over all. False when there is none.
 bool symbols_named(const struct symbols *symbols, const char *name, struct symbol *ret);
 
+// The value of the first symbol called NAME in IMAGE's .symtab, of whatever type. False when there
+// is none.
+bool elf_symbol_address(const struct elf_image *image, const char *name, elf_addr *ret);
+
 DEFINE_CLEANUP(struct symbols *, symbols, symbols_free)
 #define _cleanup_symbols_ __attribute__((cleanup(cleanup_symbols)))
 

@@ -164,6 +164,31 @@ static struct imp_error *read_table(struct reading *reading, const struct elf_se
 	return err;
 }
 
+bool elf_symbol_address(const struct elf_image *image, const char *name, elf_addr *ret)
+{
+	bool is_64bit = elf_image_is_64bit(image);
+	size_t each = is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	for (size_t i = 0; i < elf_image_section_count(image); i++) {
+		const struct elf_section *section = elf_image_section(image, i);
+		if (section->type != SHT_SYMTAB || section->link >= elf_image_section_count(image))
+			continue;
+		struct cursor table = elf_image_section_bytes(image, section);
+		const struct reading reading = {
+			.names = elf_image_section_bytes(image,
+							 elf_image_section(image, section->link)),
+		};
+		while (cursor_left(&table) >= each) {
+			struct raw_symbol raw = read_raw(&table, is_64bit);
+			const char *own = name_of(&reading, raw.name);
+			if (!own || raw.section == SHN_UNDEF || strcmp(own, name) != 0)
+				continue;
+			*ret = elf_addr_of(raw.value);
+			return true;
+		}
+	}
+	return false;
+}
+
 struct imp_error *symbols_read(struct symbols *symbols, const struct elf_image *file,
 			       const struct elf_image *content, uint32_t type,
 			       enum symbol_source source)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "elf/elf_image.h"
+#include "elf/symbols.h"
 #include "model/image.h"
 #include "model/reason.h"
 
@@ -48,8 +48,12 @@ enum find_outcome {
 	FIND_OTHER_BUILD,
 	FIND_NO_ID,
 	FIND_UNREADABLE,
-	FIND_SKIPPED
+	FIND_SKIPPED,
+	FIND_OUTCOMES
 };
+
+// "absent", "match", "other-build", "no-id", "unreadable", "skipped".
+const char *find_outcome_name(enum find_outcome outcome);
 
 struct find_step {
 	// The source's name ("store", "path", "debug tree", …): a row of the table of sources.
@@ -58,28 +62,59 @@ struct find_step {
 	enum find_outcome outcome;
 	// What was found there instead, for FIND_OTHER_BUILD.
 	struct build_id other;
-	// Why, for FIND_UNREADABLE and FIND_SKIPPED; or NULL.
-	char *detail;
+	// What a match has of names, or why it is FIND_UNREADABLE or FIND_SKIPPED; or NULL.
+	const char *detail;
 };
 
-// The answer for one image. Lent by the finder, immutable, kept until finder_free().
+// How much a file tells of names, from least to most.
+enum find_rank { RANK_NOTHING, RANK_DYNSYM, RANK_DEBUGDATA, RANK_SYMTAB, RANK_DWARF };
+
+// "nothing", ".dynsym", ".gnu_debugdata", ".symtab", "DWARF".
+const char *find_rank_name(enum find_rank rank);
+
+// How much IMAGE tells.
+enum find_rank find_rank_of(const struct elf_image *image);
+
+// The answer for one image. Lent by the finder, immutable, kept until finder_free(). Files are
+// opened once: equal files of different findings are the same struct elf_image.
 struct finding {
-	// The file with the code (segments), or NULL.
-	struct elf_image *image;
-	// The best file with symbols or DWARF for the same build: may be `image` itself, or NULL.
-	struct elf_image *debug;
-	// For kernels named by a kallsyms: its path; or NULL.
-	const char *kallsyms;
+	// The file whose headers turn an offset into an address, or NULL.
+	const struct elf_image *image;
+	// The file of the same build that tells most of names: may be `image` itself, or NULL.
+	const struct elf_image *debug;
+	// The file that debug's .gnu_debugaltlink names (dwz), or NULL.
+	const struct elf_image *alt;
+	// For a kernel or a module of which no ELF file with symbols was found: the functions that
+	// kallsyms names, at the addresses where they ran, and the file's path; or NULL. Addresses
+	// of finding_address() are then those of this table.
+	const struct symbols *kallsyms;
+	const char *kallsyms_path;
+	// Where offset 0 of the image lies in the tables: the address of the kernel's reference
+	// symbol, of the module's base, or of a vdso's first byte.
+	uint64_t base;
 	// KNOWN when something was found.
 	enum unknown_reason reason;
+	// At the recorded path there was this build instead; none otherwise.
+	struct build_id other;
 	bool is_forced;
 	const struct find_step *steps;
 	size_t step_count;
 };
 
+// OFFSET of IMAGE (as model/image.h defines it for its kind) as the address that FINDING's symbols
+// and DWARF speak. KNOWN and *ret; or why not, FINDING's own reason among them.
+enum unknown_reason finding_address(const struct finding *finding, const struct image *image,
+				    file_off offset, elf_addr *ret) MUST_CHECK;
+
 // Finds IMAGE. Not finding is an answer; errors are for memory. Safe from many threads; each image
-// is looked for once.
+// is looked for once. IMAGE's strings are copied.
 struct imp_error *finder_find(struct finder *finder, const struct image *image,
 			      const struct finding **ret) MUST_CHECK;
+
+// The names of the sources in the order in which they are asked; NULL-terminated.
+const char *const *finder_sources(void);
+
+DEFINE_CLEANUP(struct finder *, finder, finder_free)
+#define _cleanup_finder_ __attribute__((cleanup(cleanup_finder)))
 
 #endif
