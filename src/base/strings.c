@@ -38,3 +38,12 @@ struct imp_error *strings_intern(struct strings *strings, const char *text, size
 	*ret = number;
 	return NULL;
 }
+
+struct imp_error *strings_keep(struct strings *strings, const char *text, const char **ret)
+{
+	uint32_t number;
+	struct imp_error *err = strings_intern(strings, text, strlen(text), &number);
+	if (!err)
+		*ret = strings_at(strings, number);
+	return err;
+}

@@ -19,6 +19,11 @@ void strings_fini(struct strings *strings);
 struct imp_error *strings_intern(struct strings *strings, const char *text, size_t length,
 				 uint32_t *ret) MUST_CHECK;
 
+// As strings_intern(), for a NUL-terminated TEXT: the pool's copy. Equal texts have equal
+// addresses.
+struct imp_error *strings_keep(struct strings *strings, const char *text,
+			       const char **ret) MUST_CHECK;
+
 // The string of NUMBER, lent by the pool and stable until strings_fini().
 static inline const char *strings_at(const struct strings *strings, uint32_t number)
 {

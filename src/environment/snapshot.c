@@ -40,11 +40,7 @@ struct imp_error *snapshot_text(struct snapshot *snapshot, const char *text, con
 		*ret = "";
 		return NULL;
 	}
-	uint32_t number;
-	struct imp_error *err = strings_intern(&snapshot->strings, text, strlen(text), &number);
-	if (!err)
-		*ret = strings_at(&snapshot->strings, number);
-	return err;
+	return strings_keep(&snapshot->strings, text, ret);
 }
 
 struct snapshot_image *snapshot_add_image(struct snapshot *snapshot)
