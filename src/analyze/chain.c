@@ -4,8 +4,7 @@
 // Source: enum perf_callchain_context in include/uapi/linux/perf_event.h of Linux 6.19.
 #include "analyze/chain.h"
 
-// The cpumode that MARKER begins, or 0 for one that this build does not know.
-static uint8_t marker_cpumode(uint64_t marker)
+uint8_t chain_cpumode(uint64_t marker)
 {
 	switch (marker) {
 	case CHAIN_CONTEXT_HV:
@@ -47,7 +46,7 @@ static void read_words(const struct sample *sample, struct chain *chain)
 			chain->cookie = word_at(&sample->chain, ++i);
 		}
 		// What follows a marker of a newer kernel is left out: no telling whose it is.
-		cpumode = marker_cpumode(word);
+		cpumode = chain_cpumode(word);
 		is_first = true;
 		while (!cpumode && i + 1 < sample->chain.count &&
 		       word_at(&sample->chain, i + 1) < CHAIN_CONTEXT_MAX)

@@ -23,6 +23,9 @@ struct chain {
 	uint64_t cookie;
 };
 
+// The cpumode that a marker of call chains begins; 0 for one that this build does not know.
+uint8_t chain_cpumode(uint64_t marker);
+
 // Reads SAMPLE's chain into CHAIN, whose earlier entries are dropped.
 //
 // The entry after a marker is an exact address, those behind it are return addresses. The first

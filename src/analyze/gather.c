@@ -4,12 +4,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "analyze/chain.h"
+#include "analyze/stack_memo.h"
 
 struct worker {
 	struct gathered sums;
 	struct timeline_cache cache;
+	struct stack_memo memo;
 	struct chain chain;
 	// The task of the sample before: most samples in a row are of one thread.
 	const char *last_comm;
@@ -64,22 +67,34 @@ static struct imp_error *find_task(struct gathering *gathering, struct worker *w
 	return err;
 }
 
+// A sample that is being located, and for which times all that was found of it so far holds.
+struct located {
+	const struct sample *sample;
+	uint64_t time;
+	uint64_t from, to;
+};
+
 static struct imp_error *find_spot(struct gathering *gathering, struct worker *worker,
-				   const struct sample *sample, uint64_t time,
-				   const struct chain_entry *entry, uint32_t *ret)
+				   struct located *located, const struct chain_entry *entry,
+				   uint32_t *ret)
 {
 	// The call is in the byte before: it may be the last one that is mapped.
 	uint64_t back = entry->is_return && entry->address ? 1 : 0;
-	struct place place = timeline_locate(gathering->timeline, sample->pid, time, entry->cpumode,
-					     abs_addr_of(entry->address - back), &worker->cache);
+	struct stretch stretch = timeline_find(gathering->timeline, located->sample->pid,
+					       located->time, entry->cpumode,
+					       abs_addr_of(entry->address - back), &worker->cache);
+	if (stretch.from > located->from)
+		located->from = stretch.from;
+	if (stretch.to < located->to)
+		located->to = stretch.to;
 	struct spot spot = { .object = NO_NUMBER };
-	if (place.image == NO_IMAGE) {
-		spot.reason = (uint8_t)place.reason;
+	if (stretch.image == NO_IMAGE) {
+		spot.reason = (uint8_t)stretch.reason;
 		spot.cpumode = entry->cpumode;
 	} else {
-		spot.object = place.image;
+		spot.object = stretch.image;
 		spot.is_return = back;
-		spot.offset = place.offset.value + back;
+		spot.offset = entry->address - stretch.base;
 		if (gathering->options->objects_only) {
 			spot.is_return = false;
 			spot.offset = 0;
@@ -100,22 +115,48 @@ static struct imp_error *add_nowhere(struct worker *worker, const struct sample 
 	return err ? err : tally_call(&worker->sums.tally, *node, number, node);
 }
 
-static struct imp_error *add_stack(struct gathering *gathering, struct worker *worker,
-				   const struct sample *sample, uint64_t time, uint32_t *node)
+// Goes from *NODE down by the chain's entry INDEX.
+static struct imp_error *add_entry(struct gathering *gathering, struct worker *worker,
+				   struct located *located, size_t index, uint32_t *node)
 {
-	const struct chain *chain = &worker->chain;
-	size_t count = gathering->options->with_chains ? chain->entries.count
-						       : chain->entries.count > 0;
-	for (size_t i = count; i-- > 0;) {
-		uint32_t spot;
-		struct imp_error *err =
-			find_spot(gathering, worker, sample, time, &chain->entries.items[i], &spot);
-		if (!err)
-			err = tally_call(&worker->sums.tally, *node, spot, node);
+	uint32_t spot;
+	struct imp_error *err =
+		find_spot(gathering, worker, located, &worker->chain.entries.items[index], &spot);
+	return err ? err : tally_call(&worker->sums.tally, *node, spot, node);
+}
+
+// From the root *NODE to the node of SAMPLE's callers: by memory, or by locating every frame.
+static struct imp_error *find_callers(struct gathering *gathering, struct worker *worker,
+				      struct located *located, uint32_t *node)
+{
+	struct chain_key key = chain_key_of(&worker->memo, located->sample, *node);
+	struct stack_memo_slot *slot = stack_memo_slot(&worker->memo, &key);
+	if (stack_memo_holds(slot, &key, located->time)) {
+		*node = slot->node;
+		return NULL;
+	}
+	for (size_t i = worker->chain.entries.count; i-- > 1;) {
+		struct imp_error *err = add_entry(gathering, worker, located, i, node);
 		if (err)
 			return err;
 	}
-	return count ? NULL : add_nowhere(worker, sample, node);
+	*slot = (struct stack_memo_slot){ key, located->from, located->to, *node };
+	return NULL;
+}
+
+// From the root *NODE to the node of SAMPLE's stack.
+static struct imp_error *find_stack(struct gathering *gathering, struct worker *worker,
+				    const struct sample *sample, uint64_t time, uint32_t *node)
+{
+	struct located located = { sample, time, 0, UINT64_MAX };
+	struct imp_error *err = chain_read(sample, &worker->chain);
+	if (err)
+		return err;
+	if (!worker->chain.entries.count)
+		return add_nowhere(worker, sample, node);
+	if (gathering->options->with_chains && worker->chain.entries.count > 1)
+		err = find_callers(gathering, worker, &located, node);
+	return err ? err : add_entry(gathering, worker, &located, 0, node);
 }
 
 static void note_time(struct gathered *sums, uint64_t time)
@@ -157,12 +198,10 @@ static struct imp_error *add_sample(struct gathering *gathering, struct worker *
 	uint32_t task, node;
 	err = find_task(gathering, worker, &sample, time, &task);
 	if (!err)
-		err = chain_read(&sample, &worker->chain);
-	if (!err)
 		err = tally_root(&sums->tally, (uint32_t)(sample.event - gathering->events->items),
 				 task, &node);
 	if (!err)
-		err = add_stack(gathering, worker, &sample, time, &node);
+		err = find_stack(gathering, worker, &sample, time, &node);
 	if (err)
 		return err;
 	tally_add(&sums->tally, node, 1, sample.period);
@@ -211,6 +250,29 @@ static struct imp_error *merge(struct worker *into, struct worker *from)
 	return err;
 }
 
+static struct imp_error *workers_init(struct gathering *gathering)
+{
+	struct chain_key seed = { 0 };
+	// Without a seed that nobody knows, chains could be made that meet: no worse than that.
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+		seed.first = (uintptr_t)gathering;
+	gathering->workers = calloc(gathering->worker_count, sizeof *gathering->workers);
+	struct imp_error *err = gathering->workers ? NULL : &imp_error_no_memory;
+	for (unsigned i = 0; i < gathering->worker_count && !err; i++)
+		err = stack_memo_init(&gathering->workers[i].memo, &seed);
+	return err;
+}
+
+static void workers_fini(struct gathering *gathering)
+{
+	for (unsigned i = 0; gathering->workers && i < gathering->worker_count; i++) {
+		gathered_fini(&gathering->workers[i].sums);
+		stack_memo_fini(&gathering->workers[i].memo);
+		array_fini(&gathering->workers[i].chain.entries);
+	}
+	free(gathering->workers);
+}
+
 struct imp_error *gather(struct recording *recording, const struct timeline *timeline,
 			 const struct gather_options *options, struct gathered *ret)
 {
@@ -220,10 +282,9 @@ struct imp_error *gather(struct recording *recording, const struct timeline *tim
 		.options = options,
 		.worker_count = recording_workers(recording),
 	};
-	gathering.workers = calloc(gathering.worker_count, sizeof *gathering.workers);
-	if (!gathering.workers)
-		return &imp_error_no_memory;
-	struct imp_error *err = recording_visit(recording, visit, &gathering);
+	struct imp_error *err = workers_init(&gathering);
+	if (!err)
+		err = recording_visit(recording, visit, &gathering);
 	struct worker *workers = gathering.workers;
 	for (unsigned i = 1; i < gathering.worker_count && !err; i++)
 		err = merge(&workers[0], &workers[i]);
@@ -231,10 +292,6 @@ struct imp_error *gather(struct recording *recording, const struct timeline *tim
 		*ret = workers[0].sums;
 		workers[0].sums = (struct gathered){ 0 };
 	}
-	for (unsigned i = 0; i < gathering.worker_count; i++) {
-		gathered_fini(&workers[i].sums);
-		array_fini(&workers[i].chain.entries);
-	}
-	free(workers);
+	workers_fini(&gathering);
 	return err;
 }

@@ -30,7 +30,7 @@ static void build_fini(struct build *build)
 	free(build->nodes);
 }
 
-static bool symbol_equal(const struct symbol *a, const struct symbol *b)
+static bool symbol_equal(const struct call_symbol *a, const struct call_symbol *b)
 {
 	return a->object == b->object && a->function == b->function && a->file == b->file &&
 	       a->line == b->line && a->reason == b->reason && a->offset == b->offset &&
@@ -38,7 +38,7 @@ static bool symbol_equal(const struct symbol *a, const struct symbol *b)
 	       a->is_forced == b->is_forced;
 }
 
-static struct imp_error *symbol_intern(struct build *build, const struct symbol *symbol,
+static struct imp_error *symbol_intern(struct build *build, const struct call_symbol *symbol,
 				       uint32_t *ret)
 {
 	uint64_t hash = hash_mix(hash_mix(0, symbol->offset),
@@ -48,7 +48,7 @@ static struct imp_error *symbol_intern(struct build *build, const struct symbol 
 	while (table_next(&build->symbol_table, &probe, ret))
 		if (symbol_equal(&build->tree->symbols.items[*ret], symbol))
 			return NULL;
-	struct symbol *fresh = array_add(&build->tree->symbols);
+	struct call_symbol *fresh = array_add(&build->tree->symbols);
 	if (!fresh)
 		return &imp_error_no_memory;
 	*fresh = *symbol;
@@ -56,12 +56,12 @@ static struct imp_error *symbol_intern(struct build *build, const struct symbol 
 	return table_insert(&build->symbol_table, hash, *ret) ? NULL : &imp_error_no_memory;
 }
 
-static struct symbol symbol_of_spot(const struct build *build, const struct spot *spot,
-				    const struct spot_name *name)
+static struct call_symbol symbol_of_spot(const struct build *build, const struct spot *spot,
+					 const struct spot_name *name)
 {
 	const struct profile_object *object = profile_object_of(build->profile, spot);
 	bool has_file = object && object->image.kind != IMAGE_ANON;
-	struct symbol symbol = {
+	struct call_symbol symbol = {
 		.object = spot->object,
 		.function = NO_NUMBER,
 		.file = NO_NUMBER,
@@ -75,7 +75,7 @@ static struct symbol symbol_of_spot(const struct build *build, const struct spot
 	return symbol;
 }
 
-static struct imp_error *add_spot_symbol(struct build *build, const struct symbol *symbol)
+static struct imp_error *add_spot_symbol(struct build *build, const struct call_symbol *symbol)
 {
 	uint32_t number;
 	struct imp_error *err = symbol_intern(build, symbol, &number);
@@ -91,7 +91,8 @@ static struct imp_error *add_spot_symbol(struct build *build, const struct symbo
 static struct imp_error *name_spot(struct build *build, size_t index)
 {
 	const struct spot_name *name = &build->profile->names[index];
-	struct symbol base = symbol_of_spot(build, &build->profile->tally.spots.items[index], name);
+	struct call_symbol base =
+		symbol_of_spot(build, &build->profile->tally.spots.items[index], name);
 	if (!name->count)
 		return add_spot_symbol(build, &base);
 	base.offset = 0;
@@ -102,7 +103,7 @@ static struct imp_error *name_spot(struct build *build, size_t index)
 	const struct profile_frame *frames = &build->profile->frames.items[name->first];
 	uint32_t begin = build->options->no_inlined ? name->count - 1 : 0;
 	for (uint32_t i = begin; i < name->count; i++) {
-		struct symbol symbol = base;
+		struct call_symbol symbol = base;
 		symbol.function = frames[i].function;
 		symbol.is_inlined = frames[i].is_inlined && !build->options->by_name_only;
 		if (build->options->by_line) {

@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 
 // What a frame is shown as. Equal ones have one number.
-struct symbol {
+struct call_symbol {
 	// Number of an object that stands for itself (unless keep_objects); NO_NUMBER for none.
 	uint32_t object;
 	// Numbers of strings. Without a function there is a reason.
@@ -54,7 +54,7 @@ struct call_tree_options {
 struct call_tree {
 	// Lent.
 	const struct profile *profile;
-	ARRAY_OF(struct symbol) symbols;
+	ARRAY_OF(struct call_symbol) symbols;
 	ARRAY_OF(struct call_root) roots;
 	// A parent stands before its children.
 	ARRAY_OF(struct call_node) nodes;

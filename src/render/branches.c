@@ -248,7 +248,7 @@ static int child_compare(const void *left, const void *right)
 		return a->total.weight > b->total.weight ? -1 : 1;
 	if (a->total.samples != b->total.samples)
 		return a->total.samples > b->total.samples ? -1 : 1;
-	const struct symbol *symbols = branches->tree->symbols.items;
+	const struct call_symbol *symbols = branches->tree->symbols.items;
 	return symbol_compare(branches->tree, &symbols[a->symbol], &symbols[b->symbol]);
 }
 

@@ -7,7 +7,7 @@
 static const char no_value[] = "-";
 
 const struct profile_object *symbol_object(const struct call_tree *tree,
-					   const struct symbol *symbol)
+					   const struct call_symbol *symbol)
 {
 	return symbol->object == NO_NUMBER ? NULL : &tree->profile->objects.items[symbol->object];
 }
@@ -19,7 +19,7 @@ static char level_of_cpumode(uint8_t cpumode)
 	return cpumode < sizeof levels ? levels[cpumode] : '.';
 }
 
-char symbol_level(const struct call_tree *tree, const struct symbol *symbol)
+char symbol_level(const struct call_tree *tree, const struct call_symbol *symbol)
 {
 	const struct profile_object *object = symbol_object(tree, symbol);
 	if (!object)
@@ -48,7 +48,7 @@ static const char *text_of(const struct call_tree *tree, uint32_t number)
 	return text ? text : no_value;
 }
 
-static void unnamed_print(const struct call_tree *tree, const struct symbol *symbol,
+static void unnamed_print(const struct call_tree *tree, const struct call_symbol *symbol,
 			  struct buffer *out)
 {
 	const struct profile_object *object = symbol_object(tree, symbol);
@@ -65,8 +65,8 @@ static void unnamed_print(const struct call_tree *tree, const struct symbol *sym
 		buffer_format(out, "%s+0x%llx", image->path, offset);
 }
 
-void symbol_print(const struct call_tree *tree, const struct symbol *symbol, bool marks_inlined,
-		  struct buffer *out)
+void symbol_print(const struct call_tree *tree, const struct call_symbol *symbol,
+		  bool marks_inlined, struct buffer *out)
 {
 	const char *function = profile_string(tree->profile, symbol->function);
 	if (function)
@@ -94,8 +94,8 @@ static int compare_strings(const struct call_tree *tree, uint32_t a, uint32_t b)
 	return strcmp(profile_string(tree->profile, a), profile_string(tree->profile, b));
 }
 
-static int compare_objects(const struct call_tree *tree, const struct symbol *a,
-			   const struct symbol *b)
+static int compare_objects(const struct call_tree *tree, const struct call_symbol *a,
+			   const struct call_symbol *b)
 {
 	if (a->object == b->object)
 		return 0;
@@ -107,7 +107,8 @@ static int compare_objects(const struct call_tree *tree, const struct symbol *a,
 	return by_label ? by_label : compare_numbers(a->object, b->object);
 }
 
-int symbol_compare(const struct call_tree *tree, const struct symbol *a, const struct symbol *b)
+int symbol_compare(const struct call_tree *tree, const struct call_symbol *a,
+		   const struct call_symbol *b)
 {
 	int order = compare_strings(tree, a->function, b->function);
 	if (!order)
@@ -250,7 +251,7 @@ static int sym_compare(const struct subject *a, const struct subject *b)
 // A named function is told apart by its object and name, whatever else the tree tells apart.
 static uint64_t sym_key(const struct subject *subject)
 {
-	const struct symbol *symbol = subject->symbol;
+	const struct call_symbol *symbol = subject->symbol;
 	if (symbol->function == NO_NUMBER)
 		return UINT64_C(1) << 63 | (uint64_t)(symbol - subject->tree->symbols.items);
 	return (uint64_t)(symbol->object & INT32_MAX) << 32 | symbol->function;

@@ -11,7 +11,7 @@
 struct subject {
 	const struct call_tree *tree;
 	const struct task *task;
-	const struct symbol *symbol;
+	const struct call_symbol *symbol;
 };
 
 struct column {
@@ -45,17 +45,18 @@ struct imp_error *columns_parse(const char *text, struct column_list *ret) MUST_
 extern const struct column columns_all[];
 
 // 'k' for the kernel's side, 'g' and 'u' for a guest's, '.' for the rest.
-char symbol_level(const struct call_tree *tree, const struct symbol *symbol);
+char symbol_level(const struct call_tree *tree, const struct call_symbol *symbol);
 
 // The function, or "[buildid:HEX]+0xOFF (path)", "path+0xOFF", "[unmapped]" for what has no name;
 // inlined frames are marked when MARKS_INLINED.
-void symbol_print(const struct call_tree *tree, const struct symbol *symbol, bool marks_inlined,
-		  struct buffer *out);
+void symbol_print(const struct call_tree *tree, const struct call_symbol *symbol,
+		  bool marks_inlined, struct buffer *out);
 
 // By names, then places: the same for every order in which they were seen.
-int symbol_compare(const struct call_tree *tree, const struct symbol *a, const struct symbol *b);
+int symbol_compare(const struct call_tree *tree, const struct call_symbol *a,
+		   const struct call_symbol *b);
 
 const struct profile_object *symbol_object(const struct call_tree *tree,
-					   const struct symbol *symbol);
+					   const struct call_symbol *symbol);
 
 #endif

@@ -80,7 +80,7 @@ static void write_object(struct json *json, const struct profile_object *object)
 }
 
 static void write_symbol(struct writing *writing, const struct call_tree *tree,
-			 const struct symbol *symbol)
+			 const struct call_symbol *symbol)
 {
 	struct json *json = &writing->json;
 	const char *function = profile_string(writing->profile, symbol->function);
@@ -172,7 +172,7 @@ static void write_stack(struct writing *writing, const struct call_tree *tree, u
 	json_key(json, "frames");
 	json_begin_array(json);
 	for (uint32_t at = number; at != root; at = nodes[at].parent) {
-		const struct symbol *symbol = &tree->symbols.items[nodes[at].symbol];
+		const struct call_symbol *symbol = &tree->symbols.items[nodes[at].symbol];
 		json_begin_object(json);
 		write_symbol(writing, tree, symbol);
 		json_member_bool(json, "inlined", symbol->is_inlined);

@@ -14,7 +14,7 @@ struct row {
 	uint32_t event;
 	// A task and a symbol that stand for all that the row sums up.
 	const struct task *task;
-	const struct symbol *symbol;
+	const struct call_symbol *symbol;
 	// Samples taken there, and also those of what is called from there (each stack counted
 	// once).
 	struct sums self, total;

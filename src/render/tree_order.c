@@ -30,7 +30,7 @@ struct ranked_symbol {
 static int symbol_order(const void *left, const void *right)
 {
 	const struct ranked_symbol *a = left, *b = right;
-	const struct symbol *symbols = a->tree->symbols.items;
+	const struct call_symbol *symbols = a->tree->symbols.items;
 	return symbol_compare(a->tree, &symbols[a->number], &symbols[b->number]);
 }
 

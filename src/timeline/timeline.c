@@ -220,23 +220,28 @@ static struct place place_in(const struct stretch *stretch, abs_addr address)
 			       file_off_of(address.value - stretch->base) };
 }
 
-struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint64_t time,
+struct stretch timeline_find(const struct timeline *timeline, uint32_t pid, uint64_t time,
 			     unsigned cpumode, abs_addr address, struct timeline_cache *cache)
 {
 	unsigned mode = known_mode(cpumode, address.value);
 	bool is_kernel = mode == MISC_KERNEL || mode == MISC_HYPERVISOR;
 	uint64_t key = (uint64_t)mode << 32 | (is_kernel ? 0 : pid);
-	struct timeline_cache_slot *slot = NULL;
-	if (cache) {
-		slot = &cache->slots[hash_mix(key, address.value >> 14) % TIMELINE_CACHE_SLOTS];
-		const struct stretch *known = &slot->stretch;
-		if (slot->key == key && address.value >= known->start &&
-		    address.value < known->end && time >= known->from && time < known->to)
-			return place_in(known, address);
-	}
-	struct stretch stretch = timeline_stretch(timeline, pid, time, mode, address);
-	if (slot)
-		*slot = (struct timeline_cache_slot){ key, stretch };
+	struct timeline_cache_slot *slot =
+		&cache->slots[hash_mix(key, address.value >> 14) % TIMELINE_CACHE_SLOTS];
+	const struct stretch *known = &slot->stretch;
+	if (slot->key == key && address.value >= known->start && address.value < known->end &&
+	    time >= known->from && time < known->to)
+		return *known;
+	*slot = (struct timeline_cache_slot){ key, timeline_stretch(timeline, pid, time, mode,
+								    address) };
+	return slot->stretch;
+}
+
+struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint64_t time,
+			     unsigned cpumode, abs_addr address, struct timeline_cache *cache)
+{
+	struct stretch stretch = cache ? timeline_find(timeline, pid, time, cpumode, address, cache)
+				       : timeline_stretch(timeline, pid, time, cpumode, address);
 	return place_in(&stretch, address);
 }
 

@@ -83,6 +83,10 @@ struct timeline_cache {
 	} slots[TIMELINE_CACHE_SLOTS];
 };
 
+// As timeline_stretch(), by way of CACHE.
+struct stretch timeline_find(const struct timeline *timeline, uint32_t pid, uint64_t time,
+			     unsigned cpumode, abs_addr address, struct timeline_cache *cache);
+
 // Where ADDRESS was in process PID at TIME, in CPUMODE (MISC_KERNEL, MISC_USER, …). CACHE may be
 // NULL.
 struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint64_t time,

@@ -31,7 +31,7 @@ static void append_escaped(struct buffer *text, const char *name)
 	}
 }
 
-static void append_frame(struct line *line, const struct symbol *symbol)
+static void append_frame(struct line *line, const struct call_symbol *symbol)
 {
 	const struct call_tree *tree = line->tree;
 	const char *function = profile_string(tree->profile, symbol->function);

@@ -26,7 +26,7 @@ static char *tree_text(const struct call_tree *tree)
 		const char *comm = profile_string(tree->profile, root->task.comm);
 		buffer_format(&text, "%u %s:", root->event, comm ? comm : "*");
 		while (depth) {
-			const struct symbol *symbol = &tree->symbols.items[path[--depth]];
+			const struct call_symbol *symbol = &tree->symbols.items[path[--depth]];
 			const char *name = profile_string(tree->profile, symbol->function);
 			if (name)
 				buffer_format(&text, " %s%s", name, symbol->is_inlined ? "!" : "");

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The two passes, one after the other.
+#include "analyze/analysis.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/gather.h"
+#include "analyze/origin.h"
+#include "analyze/survey.h"
+
+DEFINE_CLEANUP(struct recording *, recording, recording_close)
+DEFINE_CLEANUP(struct survey *, survey, survey_free)
+
+static struct imp_error *fill_lists(struct profile *profile, const struct recording *recording,
+				    const struct timeline *timeline)
+{
+	const struct events *events = recording_events(recording);
+	struct imp_error *err = NULL;
+	for (size_t i = 0; i < events->count && !err; i++)
+		err = profile_add_event(profile, events->items[i].name);
+	for (uint32_t i = 0; i < timeline_image_count(timeline) && !err; i++)
+		err = profile_add_object(profile, timeline_image(timeline, i));
+	return err;
+}
+
+static struct imp_error *fill_origin(struct profile *profile, const struct recording *recording,
+				     const struct survey *survey, const struct gathered *gathered)
+{
+	struct profile_origin *origin = &profile->origin;
+	origin->has_times = survey->has_times && gathered->last_time;
+	origin->first_ns = gathered->first_time;
+	origin->last_ns = gathered->last_time;
+	origin->lost_events = survey->lost_records;
+	origin->lost_samples = survey->lost_samples;
+	origin->unreadable_samples = gathered->unreadable_samples;
+	origin->samples_without_address = gathered->samples_without_address;
+	origin->has_chains = gathered->has_chains;
+	return origin_of(recording, origin);
+}
+
+static struct imp_error *gather_into(struct profile *profile, struct recording *recording,
+				     const struct survey *survey,
+				     const struct analysis_options *options)
+{
+	struct gather_options gather_options = {
+		.with_chains = options->with_chains,
+		.objects_only = options->objects_only,
+		.by_pid = options->by_pid,
+		.by_tid = options->by_tid,
+		.by_cpu = options->by_cpu,
+		.has_no_times = survey->uses_positions,
+	};
+	struct gathered gathered = { .samples = 0 };
+	struct imp_error *err = gather(recording, survey->timeline, &gather_options, &gathered);
+	if (err)
+		return err;
+	if (gathered.first_fault)
+		log_message(options->log, LOG_WARNING, "%" PRIu64 " samples cannot be read: %s",
+			    gathered.unreadable_samples, gathered.first_fault);
+	profile->tally = gathered.tally;
+	gathered.tally = (struct tally){ 0 };
+	err = fill_origin(profile, recording, survey, &gathered);
+	gathered_fini(&gathered);
+	return err;
+}
+
+struct imp_error *analyze(const char *path, const struct analysis_options *options,
+			  struct profile **ret)
+{
+	struct recording_options recording_options = { .log = options->log,
+						       .workers = options->workers };
+	_cleanup_(cleanup_recording) struct recording *recording = NULL;
+	_cleanup_(cleanup_survey) struct survey *survey = NULL;
+	_cleanup_profile_ struct profile *profile = calloc(1, sizeof *profile);
+	if (!profile)
+		return &imp_error_no_memory;
+	struct imp_error *err = recording_open(path, &recording_options, &recording);
+	if (!err)
+		err = survey_new(recording, options->log, &survey);
+	if (!err)
+		err = gather_into(profile, recording, survey, options);
+	if (!err)
+		err = fill_lists(profile, recording, survey->timeline);
+	if (!err)
+		err = profile_settle(profile);
+	if (err)
+		return err;
+	*ret = steal(profile);
+	return NULL;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// A recording in, a profile out: both passes, and what the recording says of itself. Names come
+// after that (spot_names.h).
+#ifndef ANALYZE_ANALYSIS_H
+#define ANALYZE_ANALYSIS_H
+
+#include "base/log.h"
+#include "profile/profile.h"
+
+struct analysis_options {
+	// Lent; NULL for silence.
+	const struct log *log;
+	// Threads; 0: one for each processor.
+	unsigned workers;
+	// Whole call chains, or the sampled addresses alone.
+	bool with_chains;
+	// Only which object a frame was in.
+	bool objects_only;
+	// What tasks are told apart by, beside their command names.
+	bool by_pid, by_tid, by_cpu;
+};
+
+// Reads the recording at PATH ("-" for standard input). The profile is settled and has no names.
+struct imp_error *analyze(const char *path, const struct analysis_options *options,
+			  struct profile **ret) MUST_CHECK;
+
+#endif
