@@ -107,7 +107,7 @@ static struct imp_error *note_entry(void *arg, const struct store_entry *entry)
 			   .size_bytes = entry->size_bytes,
 			   .used_s = entry->used_s,
 			   .is_pinned = entry->is_pinned };
-	struct imp_error *err = store_sights(list->store, &row.ref.id, &row.sights);
+	struct imp_error *err = store_sights(list->store, &row.ref.id, &row.ref.hash, &row.sights);
 	bool fits = !err && fits_words(list, &row, entry->name);
 	if (fits && !array_reserve(&row.objects, entry->objects->count))
 		err = &imp_error_no_memory;

@@ -60,9 +60,9 @@ static int verify_run(const struct invocation *invocation, struct imp_error **er
 		return EXIT_FAILED;
 	printf("%zu objects (%s) in %zu entries: %zu damaged\n", counts.objects,
 	       units_size(counts.bytes).text, counts.entries, counts.damaged);
-	if (counts.links || counts.leftovers)
-		printf("put right: %zu links that led nowhere, %zu unfinished files\n",
-		       counts.links, counts.leftovers);
+	if (counts.names || counts.leftovers)
+		printf("put right: %zu names of what is gone, %zu unfinished files\n", counts.names,
+		       counts.leftovers);
 	return counts.damaged ? EXIT_FAILED : EXIT_DONE;
 }
 

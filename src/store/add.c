@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/beneath.h"
 #include "store/object.h"
 
 static struct imp_error *check_writable(const struct store *store)
@@ -63,26 +62,30 @@ static bool has_object(const struct store_objects *objects, const struct store_h
 	return false;
 }
 
-// The entry NAME has an object that came from the file of STAMP at PATH.
-static bool entry_knows(struct store *store, const struct entry_name *name, const char *path,
-			const struct file_stamp *stamp)
+// The line is of a file with this STAMP, and what was read from it is in the store still.
+static bool line_knows(struct store *store, const struct journal_line *line, const char *path,
+		       const struct file_stamp *stamp)
 {
-	_cleanup_close_ int entry = store_entry_open(store, name, false);
-	if (entry < 0)
+	if (line->kind != 's' || !file_stamp_equal(&line->stamp, stamp) ||
+	    strcmp(line->path ? line->path : "", path ? path : "") != 0)
 		return false;
-	_cleanup_journal_ struct journal journal = { 0 };
+	_cleanup_close_ int entry = store_entry_open(store, &line->entry, false);
 	_cleanup_store_objects_ struct store_objects objects = { 0 };
-	_cleanup_error_ struct imp_error *err = journal_read(entry, &journal);
-	if (!err)
-		err = entry_objects(entry, name, &objects);
-	for (size_t i = 0; !err && i < journal.count; i++) {
-		const struct journal_line *line = &journal.items[i];
-		if (line->kind == 's' && !strcmp(line->path ? line->path : "", path ? path : "") &&
-		    file_stamp_equal(&line->stamp, stamp) && has_object(&objects, &line->hash)) {
-			journal_touch(entry);
+	_cleanup_error_ struct imp_error *err =
+		entry < 0 ? NULL : entry_objects(entry, &line->entry, &objects);
+	if (err || !has_object(&objects, &line->hash))
+		return false;
+	entry_touch(entry);
+	return true;
+}
+
+static bool journal_knows(struct store *store, const struct journal *journal, const char *path,
+			  const struct stat *stat)
+{
+	struct file_stamp stamp = file_stamp_of(stat);
+	for (size_t i = journal->count; i > 0; i--)
+		if (line_knows(store, &journal->items[i - 1], path, &stamp))
 			return true;
-		}
-	}
 	return false;
 }
 
@@ -91,31 +94,16 @@ bool store_knows_file(struct store *store, const struct store_item *item, const 
 	if (build_id_is_none(&item->id))
 		return false;
 	struct entry_name name = entry_name_of(&item->id, NULL);
-	struct file_stamp stamp = file_stamp_of(stat);
-	return entry_knows(store, &name, item->path, &stamp);
+	_cleanup_journal_ struct journal journal = { 0 };
+	_cleanup_error_ struct imp_error *err = journal_read_entry(store, &name, &journal);
+	return !err && journal_knows(store, &journal, item->path, stat);
 }
 
 bool store_knows_path(struct store *store, const char *path, const struct stat *stat)
 {
-	_cleanup_close_ int fd =
-		layout_path_is_plain(path)
-			? beneath_open_dir(store->root, path + (path[0] == '/'), false)
-			: -1;
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : open_listing(fd);
-	struct file_stamp stamp = file_stamp_of(stat);
-	for (struct dirent *link; dir && (link = readdir(dir));) {
-		static const char hash_mark[] = "sha256-";
-		const char *text = link->d_name;
-		bool is_hash = !strncmp(text, hash_mark, sizeof hash_mark - 1);
-		struct build_id id;
-		if (!build_id_parse(text + (is_hash ? sizeof hash_mark - 1 : 0), &id))
-			continue;
-		struct entry_name name = entry_name_of(&id, NULL);
-		name.is_hash = is_hash;
-		if (entry_knows(store, &name, path, &stamp))
-			return true;
-	}
-	return false;
+	_cleanup_journal_ struct journal journal = { 0 };
+	_cleanup_error_ struct imp_error *err = journal_read_path(store, path, &journal);
+	return !err && journal_knows(store, &journal, path, stat);
 }
 
 enum {

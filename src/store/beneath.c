@@ -93,34 +93,39 @@ struct tmp_name tmp_name_new(void)
 	return name;
 }
 
-// What is at NAME already does: the same link, no link at all, or one that is to be kept.
-static bool link_is_settled(int dir, const char *name, const char *text, enum link_policy policy)
+static bool is_same_file(const struct second_name *names)
 {
-	char there[PATH_MAX];
-	ssize_t length = readlinkat(dir, name, there, sizeof there);
-	if (length < 0)
-		return true;
-	if ((size_t)length == strlen(text) && !memcmp(there, text, (size_t)length))
-		return true;
-	struct stat stat;
-	return policy == LINK_KEEP && !fstatat(dir, name, &stat, 0);
+	struct stat from;
+	struct stat to;
+	return !fstatat(names->from, names->from_name, &from, AT_SYMLINK_NOFOLLOW) &&
+	       !fstatat(names->to, names->to_name, &to, AT_SYMLINK_NOFOLLOW) &&
+	       from.st_ino == to.st_ino && from.st_dev == to.st_dev;
 }
 
-bool beneath_link(int dir, const char *name, const char *text, enum link_policy policy, int tmp)
+static int name_again(const struct second_name *names, int dir, const char *name)
 {
-	if (!symlinkat(text, dir, name))
+	if (!linkat(names->from, names->from_name, dir, name, 0))
+		return 0;
+	bool has_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK;
+	return has_no_links ? symlinkat(names->text, dir, name) : -1;
+}
+
+bool beneath_second_name(const struct second_name *names)
+{
+	if (!name_again(names, names->to, names->to_name))
 		return true;
 	if (errno != EEXIST)
 		return false;
-	if (link_is_settled(dir, name, text, policy))
+	// rename(2) of two names of one file would do nothing and leave both.
+	if (is_same_file(names))
 		return true;
 	struct tmp_name other = tmp_name_new();
-	if (symlinkat(text, tmp, other.text) < 0)
+	if (name_again(names, names->tmp, other.text) < 0)
 		return false;
-	if (!renameat(tmp, other.text, dir, name))
+	if (!renameat(names->tmp, other.text, names->to, names->to_name))
 		return true;
 	int reason = errno;
-	(void)unlinkat(tmp, other.text, 0);
+	(void)unlinkat(names->tmp, other.text, 0);
 	errno = reason;
 	return false;
 }

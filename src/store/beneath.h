@@ -23,16 +23,17 @@ struct tmp_name {
 };
 struct tmp_name tmp_name_new(void);
 
-enum link_policy {
-	// An existing link that leads somewhere stays.
-	LINK_KEEP,
-	// An existing link is replaced, at once.
-	LINK_REPLACE,
+// Makes TO_NAME in TO another name of the file FROM_NAME in FROM (no link), replacing at once what
+// file or link is there; where the file system has no second names, a link with TEXT. TMP is a
+// directory on the way. False and errno when the system refuses.
+struct second_name {
+	int from;
+	const char *from_name;
+	int to;
+	const char *to_name;
+	const char *text;
+	int tmp;
 };
-
-// Makes NAME in DIR a link with TEXT; TMP is a directory where it may stand under another name
-// before. What is there and is no link is left alone, which is no failure. False and errno when the
-// system refuses.
-bool beneath_link(int dir, const char *name, const char *text, enum link_policy policy, int tmp);
+bool beneath_second_name(const struct second_name *names);
 
 #endif

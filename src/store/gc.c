@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "base/table.h"
-#include "store/journal.h"
 #include "store/root.h"
 
 struct aged {
@@ -90,11 +89,11 @@ static struct imp_error *collect_one(struct collection *gc, const struct aged *a
 		return err;
 	_cleanup_close_ int fd = store_entry_open(gc->store, &aged->name, false);
 	// Gone already, or used since it was looked at.
-	if (fd < 0 || journal_used_s(fd) != aged->used_s)
+	if (fd < 0 || entry_used_s(fd) != aged->used_s)
 		return NULL;
 	err = tell(gc, aged, fd);
 	if (!err && !gc->options->is_dry)
-		err = entry_remove(gc->store, &aged->name, fd);
+		err = entry_remove(gc->store, &aged->name);
 	if (err)
 		return err;
 	gc->counts.kept--;

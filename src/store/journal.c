@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Reading and appending lines of an entry's journal.
+// Reading and appending lines of the journals.
 #include "store/journal.h"
 
 #include <errno.h>
@@ -7,20 +7,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include <zlib.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/hex.h"
 #include "store/beneath.h"
+#include "store/root.h"
 
-static const char journal_name[] = "journal";
+static const char hash_mark[] = "sha256-";
 
 enum {
-	// A journal longer than this is rewritten with its newest lines only.
+	// As often as a journal has grown by so much it is rewritten without what is superfluous.
 	LONG_BYTES = 64 * 1024,
-	KEPT_LINES = 100,
-	MOST_BYTES = 4 * 1024 * 1024,
+	// What one entry may fill: places beyond are forgotten, the oldest first.
+	KEPT_LINES = 64,
+	MOST_BYTES = 64 * 1024 * 1024,
 };
 
 static int64_t time_ns(const struct timespec *time)
@@ -52,8 +53,7 @@ void journal_fini(struct journal *journal)
 
 static uint32_t line_check(const char *line, size_t length)
 {
-	uint64_t hash = hash_bytes(0x696d7072696e74, line, length);
-	return (uint32_t)(hash ^ hash >> 32);
+	return (uint32_t)crc32(0, (const unsigned char *)line, (unsigned)length);
 }
 
 static void append_escaped(struct buffer *out, const char *path)
@@ -92,15 +92,29 @@ static char *unescaped(const char *text)
 static void line_format(struct buffer *out, const struct journal_line *line)
 {
 	size_t start = out->size;
-	buffer_format(
-		out,
-		"%c %" PRId64 " %s %" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRId64 ":%" PRId64 " ",
-		line->kind, line->time_s, store_hash_text(&line->hash).text, line->stamp.device,
-		line->stamp.inode, line->stamp.size, line->stamp.mtime_ns, line->stamp.ctime_ns);
+	buffer_format(out,
+		      "%c %" PRId64 " %s%s %s %" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRId64
+		      ":%" PRId64 " ",
+		      line->kind, line->time_s, line->entry.is_hash ? hash_mark : "",
+		      line->entry.text, store_hash_text(&line->hash).text, line->stamp.device,
+		      line->stamp.inode, line->stamp.size, line->stamp.mtime_ns,
+		      line->stamp.ctime_ns);
 	append_escaped(out, line->path);
 	if (!out->failed)
 		buffer_format(out, " %08x\n",
 			      line_check((const char *)out->bytes + start, out->size - start));
+}
+
+static bool entry_parse(const char *text, struct entry_name *ret)
+{
+	ret->is_hash = !strncmp(text, hash_mark, sizeof hash_mark - 1);
+	if (ret->is_hash)
+		text += sizeof hash_mark - 1;
+	struct build_id id;
+	if (!build_id_parse(text, &id))
+		return false;
+	memcpy(ret->text, build_id_text(&id).text, sizeof ret->text);
+	return true;
 }
 
 // Reads one line, NUL-terminated and without its newline, of LENGTH bytes.
@@ -115,21 +129,47 @@ static bool line_parse(char *text, size_t length, struct journal_line *ret)
 		return false;
 	*check = 0;
 	char hash[STORE_HASH_TEXT_SIZE];
+	char entry[BUILD_ID_TEXT_SIZE + sizeof hash_mark];
 	int path_at = -1;
 	struct file_stamp *stamp = &ret->stamp;
 	if (sscanf(text,
-		   "%c %" SCNd64 " %64s %" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNd64 ":%" SCNd64
-		   " %n",
-		   &ret->kind, &ret->time_s, hash, &stamp->device, &stamp->inode, &stamp->size,
-		   &stamp->mtime_ns, &stamp->ctime_ns, &path_at) != 8 ||
-	    path_at < 0 || !store_hash_parse(hash, &ret->hash))
+		   "%c %" SCNd64 " %136s %64s %" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNd64
+		   ":%" SCNd64 " %n",
+		   &ret->kind, &ret->time_s, entry, hash, &stamp->device, &stamp->inode,
+		   &stamp->size, &stamp->mtime_ns, &stamp->ctime_ns, &path_at) != 9 ||
+	    path_at < 0 || !entry_parse(entry, &ret->entry) || !store_hash_parse(hash, &ret->hash))
 		return false;
 	const char *path = text + path_at;
 	ret->path = strcmp(path, "-") ? unescaped(path) : NULL;
 	return true;
 }
 
-static struct imp_error *journal_parse(struct buffer *text, struct journal *ret)
+static bool entry_equal(const struct entry_name *a, const struct entry_name *b)
+{
+	return a->is_hash == b->is_hash && !strcmp(a->text, b->text);
+}
+
+// Which lines of a shard are wanted: those of an entry, those at a path, or (both NULL) all.
+struct filter {
+	const struct entry_name *entry;
+	const char *path;
+};
+
+static bool is_wanted(const struct filter *filter, const struct journal_line *line)
+{
+	if (filter->entry && !entry_equal(filter->entry, &line->entry))
+		return false;
+	return !filter->path || (line->path && !strcmp(line->path, filter->path));
+}
+
+// A line about another entry or path is not worth parsing.
+static bool may_be_wanted(const struct filter *filter, const char *line)
+{
+	return !filter->entry || strstr(line, filter->entry->text);
+}
+
+static struct imp_error *journal_parse(struct buffer *text, const struct filter *filter,
+				       struct journal *ret)
 {
 	char *at = (char *)text->bytes;
 	char *end = at + text->size;
@@ -139,83 +179,126 @@ static struct imp_error *journal_parse(struct buffer *text, struct journal *ret)
 			break;
 		*newline = 0;
 		struct journal_line line = { 0 };
-		if (line_parse(at, (size_t)(newline - at), &line)) {
-			struct journal_line *slot = array_add(ret);
-			if (!slot) {
+		if (may_be_wanted(filter, at) && line_parse(at, (size_t)(newline - at), &line)) {
+			struct journal_line *slot = NULL;
+			bool wanted = is_wanted(filter, &line);
+			if (wanted && (slot = array_add(ret)))
+				*slot = line;
+			else
 				free(line.path);
+			if (wanted && !slot)
 				return &imp_error_no_memory;
-			}
-			*slot = line;
 		}
 		at = newline + 1;
 	}
 	return NULL;
 }
 
-struct imp_error *journal_read(int entry, struct journal *ret)
+struct shard_path {
+	char text[16];
+};
+
+static struct shard_path journal_shard(const struct entry_name *entry)
 {
-	_cleanup_close_ int fd = openat(entry, journal_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct shard_path path;
+	(void)snprintf(path.text, sizeof path.text, "journal/%s", shard_of(entry->text).text);
+	return path;
+}
+
+static struct shard_path path_shard(const char *seen)
+{
+	struct shard_path path;
+	(void)snprintf(path.text, sizeof path.text, "paths/%s", shard_of(seen).text);
+	return path;
+}
+
+static struct imp_error *shard_read(struct store *store, const char *shard,
+				    const struct filter *filter, struct journal *ret)
+{
+	_cleanup_close_ int fd = openat(store->home, shard, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == EACCES
 			       ? NULL
-			       : error_system(errno, "%s: cannot open", journal_name);
+			       : error_system(errno, "%s: cannot open .imprint/%s", store->dir,
+					      shard);
 	_cleanup_buffer_ struct buffer text = { 0 };
-	struct imp_error *err = file_slurp(fd, journal_name, MOST_BYTES, &text);
-	return err ? err : journal_parse(&text, ret);
+	struct imp_error *err = file_slurp(fd, shard, MOST_BYTES, &text);
+	return err ? err : journal_parse(&text, filter, ret);
 }
 
-// Later lines that say the same make a line superfluous.
-static bool is_said_later(const struct journal *journal, size_t index)
+struct imp_error *journal_read_entry(struct store *store, const struct entry_name *entry,
+				     struct journal *ret)
+{
+	return shard_read(store, journal_shard(entry).text, &(struct filter){ .entry = entry },
+			  ret);
+}
+
+struct imp_error *journal_read_path(struct store *store, const char *path, struct journal *ret)
+{
+	return shard_read(store, path_shard(path).text, &(struct filter){ .path = path }, ret);
+}
+
+static bool entry_exists(struct store *store, const struct entry_name *entry)
+{
+	struct stat stat;
+	return !fstatat(store->root, entry_dir_of(entry).text, &stat, AT_SYMLINK_NOFOLLOW);
+}
+
+// Later lines that say the same, or many later ones of the same entry, make a line superfluous.
+static bool is_superfluous(const struct journal *journal, size_t index)
 {
 	const struct journal_line *line = &journal->items[index];
+	size_t later_ones = 0;
 	for (size_t i = index + 1; i < journal->count; i++) {
 		const struct journal_line *later = &journal->items[i];
+		if (!entry_equal(&later->entry, &line->entry))
+			continue;
 		if (later->kind == line->kind && store_hash_equal(&later->hash, &line->hash) &&
 		    !strcmp(later->path ? later->path : "", line->path ? line->path : ""))
+			return true;
+		if (++later_ones >= KEPT_LINES)
 			return true;
 	}
 	return false;
 }
 
-// The newest KEPT_LINES of JOURNAL, in their order.
-static void journal_format_newest(const struct journal *journal, struct buffer *out)
+static struct imp_error *journal_replace(struct store *store, const char *shard,
+					 const struct buffer *text)
 {
-	size_t kept[KEPT_LINES];
-	size_t count = 0;
-	for (size_t i = journal->count; i > 0 && count < KEPT_LINES; i--)
-		if (!is_said_later(journal, i - 1))
-			kept[count++] = i - 1;
-	while (count > 0)
-		line_format(out, &journal->items[kept[--count]]);
-}
-
-static struct imp_error *journal_shorten(int entry, int tmp)
-{
-	_cleanup_journal_ struct journal journal = { 0 };
-	struct imp_error *err = journal_read(entry, &journal);
-	if (err)
-		return err;
-	_cleanup_buffer_ struct buffer text = { 0 };
-	journal_format_newest(&journal, &text);
 	struct tmp_name name = tmp_name_new();
-	_cleanup_close_ int fd =
-		openat(tmp, name.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	_cleanup_close_ int fd = openat(store->tmp, name.text,
+					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return error_system(errno, "%s: cannot create", name.text);
-	err = text.failed ? &imp_error_no_memory : file_write(fd, name.text, text.bytes, text.size);
-	if (!err && (fdatasync(fd) < 0 || renameat(tmp, name.text, entry, journal_name) < 0))
-		err = error_system(errno, "%s: cannot write", journal_name);
+		return error_system(errno, "%s: cannot create a file", store->dir);
+	struct imp_error *err = text->failed ? &imp_error_no_memory
+					     : file_write(fd, shard, text->bytes, text->size);
+	if (!err && (fdatasync(fd) < 0 || renameat(store->tmp, name.text, store->home, shard) < 0))
+		err = error_system(errno, "%s: cannot write .imprint/%s", store->dir, shard);
 	if (err)
-		(void)unlinkat(tmp, name.text, 0);
+		(void)unlinkat(store->tmp, name.text, 0);
 	return err;
 }
 
-struct imp_error *journal_append(int entry, int tmp, const struct journal_line *line)
+static struct imp_error *journal_shorten(struct store *store, const char *shard)
+{
+	_cleanup_journal_ struct journal journal = { 0 };
+	struct imp_error *err = shard_read(store, shard, &(struct filter){ 0 }, &journal);
+	if (err)
+		return err;
+	_cleanup_buffer_ struct buffer text = { 0 };
+	for (size_t i = 0; i < journal.count; i++)
+		if (!is_superfluous(&journal, i) && entry_exists(store, &journal.items[i].entry))
+			line_format(&text, &journal.items[i]);
+	return journal_replace(store, shard, &text);
+}
+
+static struct imp_error *shard_append(struct store *store, const char *shard,
+				      const struct journal_line *line)
 {
 	_cleanup_close_ int fd = openat(
-		entry, journal_name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+		store->home, shard, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return error_system(errno, "%s: cannot open", journal_name);
+		return error_system(errno, "%s: cannot open .imprint/%s", store->dir, shard);
 	off_t size = lseek(fd, 0, SEEK_END);
 	_cleanup_buffer_ struct buffer text = { 0 };
 	// What a full disk cut short must not swallow this line too.
@@ -224,27 +307,15 @@ struct imp_error *journal_append(int entry, int tmp, const struct journal_line *
 	line_format(&text, line);
 	if (text.failed)
 		return &imp_error_no_memory;
-	struct imp_error *err = file_write(fd, journal_name, text.bytes, text.size);
-	if (!err && size > LONG_BYTES)
-		err = journal_shorten(entry, tmp);
-	return err;
+	struct imp_error *err = file_write(fd, shard, text.bytes, text.size);
+	bool is_due = (size + (off_t)text.size) / LONG_BYTES > size / LONG_BYTES;
+	return err || !is_due ? err : journal_shorten(store, shard);
 }
 
-int64_t journal_used_s(int entry)
+struct imp_error *journal_append(struct store *store, const struct journal_line *line)
 {
-	struct stat stat;
-	if (fstatat(entry, journal_name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	return stat.st_mtim.tv_sec;
-}
-
-void journal_touch(int entry)
-{
-	enum { HOUR = 3600 };
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (now.tv_sec - journal_used_s(entry) < HOUR)
-		return;
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, now };
-	(void)utimensat(entry, journal_name, times, AT_SYMLINK_NOFOLLOW);
+	struct imp_error *err = shard_append(store, journal_shard(&line->entry).text, line);
+	if (err || line->kind != 's' || !line->path)
+		return err;
+	return shard_append(store, path_shard(line->path).text, line);
 }

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// The journal of an entry: where its objects were seen and when they were found whole.
+// The journals of a store: where its objects were seen, and when they were found whole.
 //
 // Lines, each appended by one write and closed by a check sum; a line that was cut short or mixed
 // with another is skipped. Losing one costs a second look at a file, never a wrong answer.
 //
-//	KIND TIME SHA256 DEVICE:INODE:SIZE:MTIME:CTIME PATH CHECK
+//	KIND TIME ENTRY SHA256 DEVICE:INODE:SIZE:MTIME:CTIME PATH CHECK
 //
 // KIND is `s` for a sight (the stamp is the foreign file's) or `v` for verified (the stamp is the
-// object's, PATH is "-"). Times of stamps in nanoseconds. PATH has %XX for what would break the
-// line, and is "-" when not known.
+// object's, PATH is "-"). ENTRY is the ID, or "sha256-" and the hash. Times of stamps are in
+// nanoseconds. PATH has %XX for what would break the line, and is "-" when not known. CHECK is the
+// CRC-32 of all before its space.
+//
+// A line stands in the shard of its entry, and a sight also in that of its path, so that both are
+// found by reading a few lines whatever the store holds.
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
 
-#include "store/store.h"
+#include "store/layout.h"
 
 // What tells whether a file is still the one that was read.
 struct file_stamp {
@@ -30,6 +34,7 @@ struct journal_line {
 	// 's' or 'v'.
 	char kind;
 	int64_t time_s;
+	struct entry_name entry;
 	struct store_hash hash;
 	struct file_stamp stamp;
 	// NULL for "-".
@@ -43,15 +48,12 @@ struct journal {
 void journal_fini(struct journal *journal);
 #define _cleanup_journal_ __attribute__((cleanup(journal_fini)))
 
-// Reads the journal in the entry ENTRY, the oldest line first. None is empty.
-struct imp_error *journal_read(int entry, struct journal *ret) MUST_CHECK;
+// Appends the lines about ENTRY, or the sights at PATH, to RET, the oldest first.
+struct imp_error *journal_read_entry(struct store *store, const struct entry_name *entry,
+				     struct journal *ret) MUST_CHECK;
+struct imp_error *journal_read_path(struct store *store, const char *path,
+				    struct journal *ret) MUST_CHECK;
 
-// Appends LINE. TMP is a directory for the rewritten file when the journal has become long.
-struct imp_error *journal_append(int entry, int tmp, const struct journal_line *line) MUST_CHECK;
-
-// Sets the time of last use to now, unless that was less than an hour ago. Failing is no matter.
-void journal_touch(int entry);
-// When the entry was last used; 0 when that is not known.
-int64_t journal_used_s(int entry);
+struct imp_error *journal_append(struct store *store, const struct journal_line *line) MUST_CHECK;
 
 #endif

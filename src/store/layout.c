@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/hex.h"
 
@@ -65,9 +66,21 @@ struct entry_name entry_name_of(const struct build_id *id, const struct store_ha
 struct entry_dir entry_dir_of(const struct entry_name *name)
 {
 	struct entry_dir dir;
-	(void)snprintf(dir.text, sizeof dir.text, "%s/%.2s/%s", name->is_hash ? "hashes" : "ids",
-		       name->text, name->text);
+	const char *rest = name->text[2] ? name->text + 2 : "_";
+	if (name->is_hash)
+		(void)snprintf(dir.text, sizeof dir.text, LAYOUT_HOME "/hashes/%.2s/%s", name->text,
+			       name->text);
+	else
+		(void)snprintf(dir.text, sizeof dir.text, ".build-id/%.2s/%s", name->text, rest);
 	return dir;
+}
+
+struct shard shard_of(const char *text)
+{
+	struct shard shard;
+	unsigned long sum = crc32(0, (const unsigned char *)text, (unsigned)strlen(text));
+	(void)snprintf(shard.text, sizeof shard.text, "%03x", (unsigned)(sum & 0xfff));
+	return shard;
 }
 
 struct object_name object_name_of(const struct store_object *object)
@@ -102,40 +115,4 @@ bool object_name_parse(const char *name, struct store_object *ret)
 	ret->role = (enum store_role)role_index;
 	ret->rank = (enum store_rank)rank_index;
 	return true;
-}
-
-static bool component_is_plain(const char *component, size_t length)
-{
-	if (length == 0 || length > 255 || (length == 1 && component[0] == '.') ||
-	    (length == 2 && component[0] == '.' && component[1] == '.'))
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)component[i] < ' ' || component[i] == 0x7f)
-			return false;
-	return true;
-}
-
-bool layout_path_is_plain(const char *path)
-{
-	enum { MOST_BYTES = 1024 };
-	if (strnlen(path, MOST_BYTES) == MOST_BYTES)
-		return false;
-	if (path[0] == '[')
-		return !strchr(path, '/') && component_is_plain(path, strlen(path));
-	if (path[0] != '/')
-		return false;
-	static const char *const ours[] = { LAYOUT_HOME, ".build-id", "executables" };
-	const char *first = path + 1;
-	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		if (strcspn(first, "/") == strlen(ours[i]) &&
-		    !memcmp(first, ours[i], strlen(ours[i])))
-			return false;
-	for (const char *at = first;;) {
-		size_t length = strcspn(at, "/");
-		if (!component_is_plain(at, length))
-			return false;
-		if (!at[length])
-			return true;
-		at += length + 1;
-	}
 }

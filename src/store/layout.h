@@ -2,21 +2,22 @@
 // Names in a store: the one page that says where what lies. imprint-store(5) tells the same to
 // people.
 //
+//	.build-id/ab/cdef…/			the entry of a build ID; where perf looks, too
+//		ROLE.RANK.SHA256		an object: bytes, mode 0444 or less
+//		elf debug vdso kallsyms		the best object once more, by perf's names
+//	.build-id/ab/cdef….debug		gdb, elfutils, LLVM, systemtap: the best with
+// symbols 	executables/.build-id/ab/cdef…		for core files: the program or library
+//	.imprint/hashes/ab/abcdef…/		the entry of an image without a build ID
 //	.imprint/version			"imprint store 1\n"
 //	.imprint/lock				shared: while adding; exclusive: while taking away
-//	.imprint/tmp/PID-N			being written
+//	.imprint/journal/XXX			where entries were seen, what was verified
+//	.imprint/paths/XXX			the same sights, by path
+//	.imprint/pins/ID			never to be collected
+//	.imprint/tmp/RANDOM			being written
 //	.imprint/damaged/NAME			set aside
-//	.imprint/ids/ab/abcdef…/		the entry of a build ID
-//		ROLE.RANK.SHA256		an object: bytes, mode 0444 or less
-//		elf debug vdso kallsyms		links to the best object, by perf's names
-//		journal				where seen, what was verified; its mtime: last used
-//		pin				never to be collected; lines: why
-//	.imprint/hashes/ab/abcdef…/		the same for an object without a build ID
 //
-//	.build-id/ab/cdef… -> ../../PATH/HEX	for perf: leads to the entry
-//	.build-id/ab/cdef….debug		for gdb, elfutils, LLVM, systemtap: the best with
-// symbols 	executables/.build-id/ab/cdef…		for core files: the program or library
-//	PATH/HEX -> ../…/.imprint/ids/ab/HEX	what was seen at PATH
+// "Once more" is a second name of the same inode, or a link where the file system has none.
+// The time of modification of an entry is when it was last used.
 #ifndef STORE_LAYOUT_H
 #define STORE_LAYOUT_H
 
@@ -28,9 +29,8 @@
 enum {
 	// "executable.stripped." and a hash.
 	OBJECT_NAME_SIZE = 96,
-	// "hashes/ab/" and the longest ID.
+	// ".imprint/hashes/ab/" and the longest ID.
 	ENTRY_DIR_SIZE = 160,
-	VIEW_PATH_SIZE = 4096,
 };
 
 // An entry's name: the hex of its build ID, or of its hash.
@@ -44,8 +44,14 @@ struct entry_name entry_name_of(const struct build_id *id, const struct store_ha
 struct entry_dir {
 	char text[ENTRY_DIR_SIZE];
 };
-// "ids/ab/abcdef…" below LAYOUT_HOME.
+// ".build-id/ab/cdef…", of an ID of one byte ".build-id/ab/_"; ".imprint/hashes/ab/abcdef…".
 struct entry_dir entry_dir_of(const struct entry_name *name);
+
+// The shard of the journals for TEXT (a name, a path): three hex digits.
+struct shard {
+	char text[4];
+};
+struct shard shard_of(const char *text);
 
 struct object_name {
 	char text[OBJECT_NAME_SIZE];
@@ -53,9 +59,5 @@ struct object_name {
 struct object_name object_name_of(const struct store_object *object);
 // Reads role, rank and hash from a file name; false when it is no object's.
 bool object_name_parse(const char *name, struct store_object *ret);
-
-// Whether PATH can stand in the tree as it is: absolute or bracketed, no odd components, nothing of
-// ours.
-bool layout_path_is_plain(const char *path);
 
 #endif

@@ -157,11 +157,8 @@ static struct imp_error *mark_seen(struct store *store, const struct store_query
 	if (!query->path || count < 2)
 		return NULL;
 	struct entry_name name = entry_name_of(&query->id, NULL);
-	_cleanup_close_ int entry = store_entry_open(store, &name, false);
-	if (entry < 0)
-		return NULL;
 	_cleanup_journal_ struct journal journal = { 0 };
-	struct imp_error *err = journal_read(entry, &journal);
+	struct imp_error *err = journal_read_entry(store, &name, &journal);
 	for (size_t i = 0; !err && i < count; i++)
 		candidates[i].is_seen_there =
 			candidates[i].object.role == STORE_EXECUTABLE &&
@@ -197,15 +194,11 @@ struct imp_error *store_find(struct store *store, const struct store_query *quer
 }
 
 struct imp_error *store_sights(struct store *store, const struct build_id *id,
-			       struct store_sights *ret)
+			       const struct store_hash *hash, struct store_sights *ret)
 {
-	struct entry_name name = entry_name_of(id, NULL);
-	_cleanup_close_ int entry = build_id_is_none(id) ? -1
-							 : store_entry_open(store, &name, false);
-	if (entry < 0)
-		return NULL;
+	struct entry_name name = entry_name_of(id, hash);
 	_cleanup_journal_ struct journal journal = { 0 };
-	struct imp_error *err = journal_read(entry, &journal);
+	struct imp_error *err = journal_read_entry(store, &name, &journal);
 	for (size_t i = 0; !err && i < journal.count; i++) {
 		struct journal_line *line = &journal.items[i];
 		if (line->kind != 's' || !line->path)
@@ -220,16 +213,39 @@ struct imp_error *store_sights(struct store *store, const struct build_id *id,
 	return err;
 }
 
+static bool ids_have(const struct store_ids *ids, const struct build_id *id)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (build_id_equal(&ids->items[i], id))
+			return true;
+	return false;
+}
+
 static struct imp_error *add_id(struct store_ids *ids, const char *text)
 {
 	struct build_id id;
-	if (!build_id_parse(text, &id))
+	if (!build_id_parse(text, &id) || ids_have(ids, &id))
 		return NULL;
 	struct build_id *slot = array_add(ids);
 	if (!slot)
 		return &imp_error_no_memory;
 	*slot = id;
 	return NULL;
+}
+
+// Entries are directories; ".debug" files beside them are not.
+static struct imp_error *complete_in(int shard, const char *digits, struct store_ids *ret)
+{
+	_cleanup_dir_ DIR *dir = open_listing(shard);
+	struct imp_error *err = NULL;
+	for (struct dirent *entry; dir && !err && (entry = readdir(dir));) {
+		char text[BUILD_ID_TEXT_SIZE + 256];
+		const char *rest = strcmp(entry->d_name, "_") ? entry->d_name : "";
+		(void)snprintf(text, sizeof text, "%.2s%s", digits, rest);
+		if (!strncmp(text, digits, strlen(digits)))
+			err = add_id(ret, text);
+	}
+	return err;
 }
 
 struct imp_error *store_complete(struct store *store, const char *prefix, struct store_ids *ret)
@@ -244,49 +260,22 @@ struct imp_error *store_complete(struct store *store, const char *prefix, struct
 			return NULL;
 		digits[i] = (char)(digit >= 'A' && digit <= 'F' ? digit - 'A' + 'a' : digit);
 	}
-	char shard[8];
-	(void)snprintf(shard, sizeof shard, "ids/%.2s", digits);
-	_cleanup_close_ int fd = beneath_open_dir(store->home, shard, false);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : open_listing(fd);
-	if (!dir)
-		return NULL;
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		struct imp_error *err =
-			strncmp(entry->d_name, digits, length) ? NULL : add_id(ret, entry->d_name);
-		if (err)
-			return err;
-	}
-	return NULL;
+	char shard[32];
+	(void)snprintf(shard, sizeof shard, ".build-id/%.2s", digits);
+	_cleanup_close_ int fd = beneath_open_dir(store->root, shard, false);
+	return fd < 0 ? NULL : complete_in(fd, digits, ret);
 }
 
 struct imp_error *store_ids_at(struct store *store, const char *path, struct store_ids *ret)
 {
-	if (!layout_path_is_plain(path))
-		return NULL;
-	_cleanup_close_ int fd = beneath_open_dir(store->root, path + (path[0] == '/'), false);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : open_listing(fd);
-	if (!dir)
-		return NULL;
-	// Two or three at most of the same path: a plain insertion by age.
-	_cleanup_free_ int64_t *ages = NULL;
-	for (struct dirent *link; (link = readdir(dir));) {
-		struct stat stat;
-		struct build_id id;
-		if (!build_id_parse(link->d_name, &id) ||
-		    fstatat(fd, link->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISLNK(stat.st_mode))
-			continue;
-		int64_t *grown = realloc(ages, (ret->count + 1) * sizeof *ages);
-		if (!grown || !array_add(ret))
-			return &imp_error_no_memory;
-		ages = grown;
-		size_t at = ret->count - 1;
-		for (; at > 0 && ages[at - 1] < stat.st_mtim.tv_sec; at--) {
-			ages[at] = ages[at - 1];
-			ret->items[at] = ret->items[at - 1];
-		}
-		ages[at] = stat.st_mtim.tv_sec;
-		ret->items[at] = id;
+	_cleanup_journal_ struct journal journal = { 0 };
+	struct imp_error *err = journal_read_path(store, path, &journal);
+	for (size_t i = journal.count; !err && i > 0; i--) {
+		const struct journal_line *line = &journal.items[i - 1];
+		_cleanup_close_ int entry =
+			line->entry.is_hash ? -1 : store_entry_open(store, &line->entry, false);
+		if (entry >= 0)
+			err = add_id(ret, line->entry.text);
 	}
-	return NULL;
+	return err;
 }

@@ -254,22 +254,23 @@ static struct imp_error *describe_better(struct store *store, int entry,
 	return NULL;
 }
 
-static struct imp_error *note(struct store *store, int entry, const struct pending *pending,
-			      bool is_new)
+static struct imp_error *note(struct store *store, int entry, const struct entry_name *name,
+			      const struct pending *pending, bool is_new)
 {
-	struct journal_line line = { .time_s = time(NULL), .hash = pending->hash };
+	struct journal_line line = { .time_s = time(NULL), .entry = *name, .hash = pending->hash };
 	struct imp_error *err = NULL;
 	struct stat stat;
 	struct store_object object = pending_object(pending);
 	if (is_new && !fstatat(entry, object_name_of(&object).text, &stat, AT_SYMLINK_NOFOLLOW)) {
 		line.kind = 'v';
 		line.stamp = file_stamp_of(&stat);
-		err = journal_append(entry, store->tmp, &line);
+		err = journal_append(store, &line);
 	}
 	line.kind = 's';
 	line.stamp = pending->source;
 	line.path = pending->path;
-	return err ? err : journal_append(entry, store->tmp, &line);
+	entry_touch(entry);
+	return err ? err : journal_append(store, &line);
 }
 
 // The object with the pending one's bytes, or NULL.
@@ -304,10 +305,9 @@ static struct imp_error *publish_in(struct store *store, int entry, const struct
 	_cleanup_store_objects_ struct store_objects now = { 0 };
 	if (!err)
 		err = entry_objects(entry, name, &now);
-	struct entry_view view = { .name = name, .entry = entry, .objects = &now };
 	if (!err)
-		err = view_update(store, &view, pending->path);
-	return err ? err : note(store, entry, pending, !same);
+		err = view_update(store, name, entry, &now);
+	return err ? err : note(store, entry, name, pending, !same);
 }
 
 struct imp_error *pending_publish(struct store *store, struct pending *pending,

@@ -16,23 +16,31 @@ char *store_object_path(const struct store *store, const struct store_object *ob
 {
 	struct entry_name name = entry_name_of(&object->id, &object->hash);
 	char *path = NULL;
-	if (asprintf(&path, "%s/" LAYOUT_HOME "/%s/%s", store->dir, entry_dir_of(&name).text,
+	if (asprintf(&path, "%s/%s/%s", store->dir, entry_dir_of(&name).text,
 		     object_name_of(object).text) < 0)
 		return NULL;
 	return path;
 }
 
+// A second name given or taken moves ctime, which therefore says nothing here.
+static bool is_untouched(const struct file_stamp *then, const struct file_stamp *now)
+{
+	return then->inode == now->inode && then->size == now->size &&
+	       then->mtime_ns == now->mtime_ns;
+}
+
 // A line says that exactly this inode, unchanged since, was found whole.
-static struct imp_error *is_verified(int entry, const struct store_object *object,
+static struct imp_error *is_verified(struct store *store, const struct entry_name *name,
+				     const struct store_object *object,
 				     const struct file_stamp *stamp, bool *ret)
 {
 	_cleanup_journal_ struct journal journal = { 0 };
-	struct imp_error *err = journal_read(entry, &journal);
+	struct imp_error *err = journal_read_entry(store, name, &journal);
 	*ret = false;
 	for (size_t i = journal.count; !err && i > 0 && !*ret; i--) {
 		const struct journal_line *line = &journal.items[i - 1];
 		*ret = line->kind == 'v' && store_hash_equal(&line->hash, &object->hash) &&
-		       file_stamp_equal(&line->stamp, stamp);
+		       is_untouched(&line->stamp, stamp);
 	}
 	return err;
 }
@@ -54,9 +62,7 @@ struct imp_error *object_set_aside(struct store *store, int entry, const struct 
 		    store->dir, to);
 	_cleanup_store_objects_ struct store_objects left = { 0 };
 	err = entry_objects(entry, name, &left);
-	view_remove(store, name);
-	struct entry_view view = { .name = name, .entry = entry, .objects = &left };
-	return err || !left.count ? err : view_update(store, &view, NULL);
+	return err ? err : view_update(store, name, entry, &left);
 }
 
 static struct imp_error *verify_bytes(struct store *store, int fd, const char *path,
@@ -77,12 +83,12 @@ static struct imp_error *verify_once(struct store *store, int entry, int fd, con
 	struct stat stat;
 	if (fstat(fd, &stat) < 0)
 		return error_system(errno, "%s: cannot stat", path);
+	struct entry_name name = entry_name_of(&object->id, &object->hash);
 	struct file_stamp stamp = file_stamp_of(&stat);
 	bool verified;
-	struct imp_error *err = is_verified(entry, object, &stamp, &verified);
+	struct imp_error *err = is_verified(store, &name, object, &stamp, &verified);
 	if (err || verified)
 		return err;
-	struct entry_name name = entry_name_of(&object->id, &object->hash);
 	err = verify_bytes(store, fd, path, object);
 	if (err && imp_error_code(err) == IMP_ERR_BAD_DATA && store->mode == STORE_WRITE) {
 		_cleanup_error_ struct imp_error *second =
@@ -91,11 +97,13 @@ static struct imp_error *verify_once(struct store *store, int entry, int fd, con
 	}
 	if (err || store->mode != STORE_WRITE)
 		return err;
-	struct journal_line line = {
-		.kind = 'v', .time_s = time(NULL), .hash = object->hash, .stamp = stamp
-	};
+	struct journal_line line = { .kind = 'v',
+				     .time_s = time(NULL),
+				     .entry = name,
+				     .hash = object->hash,
+				     .stamp = stamp };
 	// Not being able to note it costs a second look, no more.
-	_cleanup_error_ struct imp_error *unnoted = journal_append(entry, store->tmp, &line);
+	_cleanup_error_ struct imp_error *unnoted = journal_append(store, &line);
 	return NULL;
 }
 
@@ -115,7 +123,7 @@ struct imp_error *store_object_open(struct store *store, const struct store_obje
 	struct imp_error *err = verify_once(store, entry, fd, path, object);
 	if (err)
 		return err;
-	journal_touch(entry);
+	entry_touch(entry);
 	*ret = steal_fd(&fd);
 	return NULL;
 }

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "store/beneath.h"
-#include "store/journal.h"
 #include "store/root.h"
 #include "store/view.h"
 
@@ -26,22 +25,35 @@ static bool remove_in_tmp(struct store *store, const char *name)
 	return !unlinkat(store->tmp, name, AT_REMOVEDIR);
 }
 
-struct imp_error *entry_remove(struct store *store, const struct entry_name *name, int entry)
+enum { PIN_SIZE = BUILD_ID_TEXT_SIZE + 16 };
+
+static void pin_of(const struct entry_name *name, char *path)
 {
-	_cleanup_journal_ struct journal journal = { 0 };
-	struct imp_error *err = journal_read(entry, &journal);
-	if (err)
-		return err;
+	(void)snprintf(path, PIN_SIZE, "pins/%s", name->text);
+}
+
+bool entry_is_pinned(struct store *store, const struct entry_name *name)
+{
+	char pin[PIN_SIZE];
+	pin_of(name, pin);
+	return !faccessat(store->home, pin, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+struct imp_error *entry_remove(struct store *store, const struct entry_name *name)
+{
 	struct tmp_name tmp = tmp_name_new();
 	struct entry_dir dir = entry_dir_of(name);
 	const char *last;
-	_cleanup_close_ int parent = beneath_open_parent(store->home, dir.text, false, &last);
+	_cleanup_close_ int parent = beneath_open_parent(store->root, dir.text, false, &last);
 	if (parent < 0 || renameat(parent, last, store->tmp, tmp.text) < 0)
 		return error_system(errno, "%s: cannot take %s out", store->dir, name->text);
 	view_remove(store, name);
-	for (size_t i = 0; i < journal.count; i++)
-		view_remove_path(store, name, journal.items[i].path);
 	(void)remove_in_tmp(store, tmp.text);
+	char pin[PIN_SIZE];
+	pin_of(name, pin);
+	(void)unlinkat(store->home, pin, 0);
+	dir.text[last - dir.text - 1] = 0;
+	beneath_prune(store->root, dir.text);
 	return NULL;
 }
 
@@ -64,7 +76,7 @@ struct imp_error *store_remove(struct store *store, const struct build_id *id,
 		err = open_entry(store, &name, &entry);
 	bool is_there = entry >= 0;
 	if (!err && is_there)
-		err = entry_remove(store, &name, entry);
+		err = entry_remove(store, &name);
 	if (!err)
 		*found = is_there;
 	return err;
@@ -84,14 +96,16 @@ struct imp_error *store_pin(struct store *store, const struct build_id *id, bool
 	*found = entry >= 0;
 	if (!*found)
 		return NULL;
+	char pin[PIN_SIZE];
+	pin_of(&name, pin);
 	if (!is_pinned) {
-		if (unlinkat(entry, "pin", 0) < 0 && errno != ENOENT)
+		if (unlinkat(store->home, pin, 0) < 0 && errno != ENOENT)
 			return error_system(errno, "%s: cannot unpin", name.text);
 		return NULL;
 	}
-	_cleanup_close_ int pin =
-		openat(entry, "pin", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-	return pin < 0 ? error_system(errno, "%s: cannot pin", name.text) : NULL;
+	_cleanup_close_ int fd =
+		openat(store->home, pin, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return fd < 0 ? error_system(errno, "%s: cannot pin", name.text) : NULL;
 }
 
 // Without the lock, only what is older than any addition takes is surely left over.

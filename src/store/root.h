@@ -14,7 +14,7 @@ struct store {
 	// The store's directory, and .imprint in it.
 	int root;
 	int home;
-	// Where files are written; -1 when the store is only read.
+	// .imprint/tmp, where files are written; -1 when the store is only read.
 	int tmp;
 	EVP_MD *sha256;
 };
@@ -36,18 +36,23 @@ struct imp_error *store_hash_fd(struct store *store, int fd, const char *path,
 // Opens the entry NAME; -1 and errno ENOENT when there is none. MAKE makes it.
 int store_entry_open(struct store *store, const struct entry_name *name, bool make);
 
+// Says that the entry ENTRY was used, unless that was said within the hour. Failing is no matter.
+void entry_touch(int entry);
+int64_t entry_used_s(int entry);
+
+bool entry_is_pinned(struct store *store, const struct entry_name *name);
+
 // Appends the objects of the entry ENTRY to RET, the best first.
 struct imp_error *entry_objects(int entry, const struct entry_name *name,
 				struct store_objects *ret) MUST_CHECK;
 
-// Moves a damaged object out of the way, and the links to what is left.
+// Moves a damaged object out of the way; other tools then see what is left.
 struct imp_error *object_set_aside(struct store *store, int entry, const struct entry_name *name,
 				   const struct store_object *object) MUST_CHECK;
 
-// Takes the entry NAME away: at once for all who look, then its links, then its bytes. Called under
-// LOCK_ALONE.
-struct imp_error *entry_remove(struct store *store, const struct entry_name *name,
-			       int entry) MUST_CHECK;
+// Takes the entry NAME away: at once for all who look, then its other names, then its bytes. Called
+// under LOCK_ALONE.
+struct imp_error *entry_remove(struct store *store, const struct entry_name *name) MUST_CHECK;
 
 // Removes what writers that are gone left in tmp, and adds their number to *count.
 void leftovers_remove(struct store *store, size_t *count);

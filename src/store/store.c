@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "store/beneath.h"
@@ -69,7 +70,7 @@ static struct imp_error *check_version(struct store *store, bool *missing)
 
 static struct imp_error *open_for_writing(struct store *store)
 {
-	static const char *const rooms[] = { "ids", "hashes", "damaged" };
+	static const char *const rooms[] = { "hashes", "journal", "paths", "pins", "damaged" };
 	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
 		if (mkdirat(store->home, rooms[i], 0777) < 0 && errno != EEXIST)
 			return error_system(errno, "%s: cannot make .imprint/%s", store->dir,
@@ -163,7 +164,42 @@ struct imp_error *store_lock(struct store *store, enum lock_kind kind, int *ret)
 	return NULL;
 }
 
+// perf may have been told to keep its own cache here, and has put its link where the entry goes.
+// The link's own tree stays.
+static bool remove_foreign_link(struct store *store, const char *path)
+{
+	const char *name;
+	_cleanup_close_ int parent = beneath_open_parent(store->root, path, false, &name);
+	char text[1];
+	return parent >= 0 && readlinkat(parent, name, text, sizeof text) >= 0 &&
+	       !unlinkat(parent, name, 0);
+}
+
 int store_entry_open(struct store *store, const struct entry_name *name, bool make)
 {
-	return beneath_open_dir(store->home, entry_dir_of(name).text, make);
+	struct entry_dir dir = entry_dir_of(name);
+	int fd = beneath_open_dir(store->root, dir.text, make);
+	if (fd >= 0 || (errno != ELOOP && errno != ENOTDIR))
+		return fd;
+	if (make && remove_foreign_link(store, dir.text))
+		return beneath_open_dir(store->root, dir.text, true);
+	errno = make ? EEXIST : ENOENT;
+	return -1;
+}
+
+int64_t entry_used_s(int entry)
+{
+	struct stat stat;
+	return fstat(entry, &stat) < 0 ? 0 : stat.st_mtim.tv_sec;
+}
+
+void entry_touch(int entry)
+{
+	enum { HOUR = 3600 };
+	struct timespec now;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec - entry_used_s(entry) < HOUR)
+		return;
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, now };
+	(void)futimens(entry, times);
 }

@@ -123,7 +123,7 @@ struct imp_error *store_add_memory(struct store *store, const struct store_item 
 // True when a file with this STAT was added as ITEM before, so that its bytes need not be read
 // again: inode, size and times are compared.
 bool store_knows_file(struct store *store, const struct store_item *item, const struct stat *stat);
-// The same where the ID is not known, or there is none: by PATH alone. For plain paths only.
+// The same where the ID is not known, or there is none: by PATH alone.
 bool store_knows_path(struct store *store, const char *path, const struct stat *stat);
 
 // Many additions that are made durable together, at a fraction of the cost. Nothing is visible
@@ -197,8 +197,9 @@ struct store_sights {
 	ARRAY_OF(struct store_sight);
 };
 void store_sights_fini(struct store_sights *sights);
+// The oldest sight first; HASH is looked at when ID is none.
 struct imp_error *store_sights(struct store *store, const struct build_id *id,
-			       struct store_sights *ret) MUST_CHECK;
+			       const struct store_hash *hash, struct store_sights *ret) MUST_CHECK;
 
 // The IDs that begin with PREFIX (hex digits, at least two).
 struct store_ids {
@@ -277,8 +278,9 @@ struct store_verify_counts {
 	uint64_t bytes;
 	// Set aside: other bytes than their name says, or of another build.
 	size_t damaged;
-	// Put right: links that led nowhere or were missing, files that a writer left unfinished.
-	size_t links, leftovers;
+	// Put right: names for other tools whose entry is gone, files that a writer left
+	// unfinished.
+	size_t names, leftovers;
 };
 
 // Reads every byte. Damaged objects are set aside (when the store may be written to) and told to

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Reading all of a store: every object against its hash, every link against what it leads to.
+// Reading all of a store: every object against its hash, every name against what bears it.
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/parallel.h"
-#include "store/beneath.h"
-#include "store/journal.h"
 #include "store/root.h"
 #include "store/view.h"
 
@@ -73,8 +69,8 @@ static struct imp_error *verify_object(struct verification *all, int entry,
 	return NULL;
 }
 
-// Sets what links are missing, as a writer that died between an object and its links leaves it.
-static struct imp_error *restore_links(struct verification *all, int entry,
+// Gives the names for other tools, which a writer that died between an object and them leaves out.
+static struct imp_error *restore_names(struct verification *all, int entry,
 				       const struct entry_name *name)
 {
 	if (!store_is_writable(all->store))
@@ -82,17 +78,17 @@ static struct imp_error *restore_links(struct verification *all, int entry,
 	_cleanup_close_ int lock = -1;
 	struct imp_error *err = store_lock(all->store, LOCK_ADD, &lock);
 	_cleanup_store_objects_ struct store_objects objects = { 0 };
-	_cleanup_journal_ struct journal journal = { 0 };
 	if (!err)
 		err = entry_objects(entry, name, &objects);
+	int64_t used_s = entry_used_s(entry);
 	if (!err)
-		err = journal_read(entry, &journal);
-	struct entry_view view = { .name = name, .entry = entry, .objects = &objects };
-	if (!err && objects.count)
-		err = view_update(all->store, &view, NULL);
-	for (size_t i = 0; !err && objects.count && i < journal.count; i++)
-		if (journal.items[i].path)
-			err = view_update(all->store, &view, journal.items[i].path);
+		err = view_update(all->store, name, entry, &objects);
+	// Being looked at here is no use.
+	if (entry_used_s(entry) != used_s) {
+		const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+						   { .tv_sec = used_s } };
+		(void)futimens(entry, times);
+	}
 	return err;
 }
 
@@ -108,40 +104,7 @@ static struct imp_error *verify_entry(void *arg, unsigned worker, size_t piece)
 	struct imp_error *err = entry_objects(entry, name, &objects);
 	for (size_t i = 0; !err && i < objects.count; i++)
 		err = verify_object(all, entry, name, &objects.items[i]);
-	return err ? err : restore_links(all, entry, name);
-}
-
-// A link of ours (they all lead upwards first) whose end is gone.
-static bool is_dangling(const FTSENT *file)
-{
-	struct stat stat;
-	char text[3];
-	return file->fts_info == FTS_SL && fstatat(AT_FDCWD, file->fts_path, &stat, 0) < 0 &&
-	       errno == ENOENT && readlink(file->fts_path, text, sizeof text) == sizeof text &&
-	       !memcmp(text, "../", sizeof text);
-}
-
-// Removes links that lead nowhere from the trees for other tools.
-static void remove_dangling(struct verification *all)
-{
-	char *roots[] = { all->store->dir, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	for (FTSENT *file; walk && (file = fts_read(walk));) {
-		if (file->fts_level == 1 && !strcmp(file->fts_name, LAYOUT_HOME))
-			(void)fts_set(walk, file, FTS_SKIP);
-		if (!is_dangling(file) || unlink(file->fts_path) < 0)
-			continue;
-		all->counts.links++;
-		char parent[PATH_MAX];
-		(void)snprintf(parent, sizeof parent, "%s", file->fts_path);
-		*strrchr(parent, '/') = 0;
-		size_t above = strlen(all->store->dir);
-		if (strlen(parent) > above)
-			beneath_prune(all->store->root,
-				      parent + above + strspn(parent + above, "/"));
-	}
-	if (walk)
-		(void)fts_close(walk);
+	return err ? err : restore_names(all, entry, name);
 }
 
 static struct imp_error *verify(struct verification *all)
@@ -158,7 +121,7 @@ static struct imp_error *verify(struct verification *all)
 	err = store_lock(all->store, LOCK_ALONE, &lock);
 	if (err)
 		return err;
-	remove_dangling(all);
+	view_sweep(all->store, &all->counts.names);
 	leftovers_remove(all->store, &all->counts.leftovers);
 	return NULL;
 }

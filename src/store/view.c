@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Setting and removing the links of imprint-store(5).
+// Giving and taking the names that imprint-store(5) lists for other tools.
 #include "store/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/beneath.h"
 
-enum { TEXT_SIZE = 1024 };
-
-// The best object among those that WANTED accepts, or NULL.
 typedef bool object_test(const struct store_object *object);
 
+// The best object among those that WANTED accepts, or NULL.
 static const struct store_object *best_object(const struct store_objects *objects,
 					      object_test *wanted)
 {
@@ -58,173 +55,152 @@ static bool has_names(const struct store_object *object)
 	return (is_code(object) || is_debug(object)) && object->rank >= STORE_SYMTAB;
 }
 
-static const struct perf_name {
+static const struct view_def {
+	// Within the entry; NULL for a place outside: "ROOT.build-id/ab/cdef…SUFFIX".
 	const char *name;
+	const char *root;
+	const char *suffix;
 	object_test *wanted;
-} perf_names[] = {
-	{ "elf", is_executable },
-	{ "debug", is_debug },
-	{ "vdso", is_vdso },
-	{ "kallsyms", is_kallsyms },
+} views[] = {
+	{ "elf", NULL, NULL, is_executable }, { "debug", NULL, NULL, is_debug },
+	{ "vdso", NULL, NULL, is_vdso },      { "kallsyms", NULL, NULL, is_kallsyms },
+	{ NULL, "", ".debug", has_names },    { NULL, "executables/", "", is_code },
 };
 
-static struct imp_error *link_error(const struct store *store, const char *name)
+enum { VIEWS = sizeof views / sizeof *views, PLACE_SIZE = ENTRY_DIR_SIZE + 32 };
+
+static void view_place(const struct view_def *view, const struct entry_name *name, char *place)
 {
-	return error_system(errno, "%s: cannot make the link %s", store->dir, name);
+	(void)snprintf(place, PLACE_SIZE, "%s.build-id/%.2s/%s%s", view->root, name->text,
+		       name->text + 2, view->suffix);
 }
 
-static struct imp_error *link_in_entry(struct store *store, const struct entry_view *view)
+// An ID of one byte leaves nothing for a file's name, a hash means nothing to others.
+static bool has_places(const struct entry_name *name)
 {
-	for (size_t i = 0; i < sizeof perf_names / sizeof *perf_names; i++) {
-		const struct perf_name *row = &perf_names[i];
-		const struct store_object *best = best_object(view->objects, row->wanted);
-		if (!best)
-			(void)unlinkat(view->entry, row->name, 0);
-		else if (!beneath_link(view->entry, row->name, object_name_of(best).text,
-				       LINK_REPLACE, store->tmp))
-			return link_error(store, row->name);
+	return !name->is_hash && strlen(name->text) >= 4;
+}
+
+static bool give_name(struct store *store, int entry, const char *object, const char *text, int dir,
+		      const char *name)
+{
+	return beneath_second_name(&(struct second_name){ .from = entry,
+							  .from_name = object,
+							  .to = dir,
+							  .to_name = name,
+							  .text = text,
+							  .tmp = store->tmp });
+}
+
+static bool give_place(struct store *store, const struct view_def *view,
+		       const struct entry_name *name, int entry, const char *object)
+{
+	char place[PLACE_SIZE];
+	char text[PLACE_SIZE + OBJECT_NAME_SIZE];
+	view_place(view, name, place);
+	(void)snprintf(text, sizeof text, "%s%s/%s", *view->root ? "../../../" : "../../",
+		       entry_dir_of(name).text, object);
+	const char *last;
+	_cleanup_close_ int dir = beneath_open_parent(store->root, place, true, &last);
+	return dir >= 0 && give_name(store, entry, object, text, dir, last);
+}
+
+static void remove_place(struct store *store, const struct view_def *view,
+			 const struct entry_name *name)
+{
+	char place[PLACE_SIZE];
+	view_place(view, name, place);
+	const char *last;
+	_cleanup_close_ int dir = beneath_open_parent(store->root, place, false, &last);
+	if (dir < 0 || unlinkat(dir, last, 0) < 0)
+		return;
+	place[last - place - 1] = 0;
+	beneath_prune(store->root, place);
+}
+
+struct imp_error *view_update(struct store *store, const struct entry_name *name, int entry,
+			      const struct store_objects *objects)
+{
+	for (size_t i = 0; i < VIEWS; i++) {
+		const struct view_def *view = &views[i];
+		const struct store_object *best = best_object(objects, view->wanted);
+		struct object_name object = { "" };
+		if (best)
+			object = object_name_of(best);
+		if (!view->name && !has_places(name))
+			continue;
+		bool is_done = true;
+		if (!best && view->name)
+			(void)unlinkat(entry, view->name, 0);
+		else if (!best)
+			remove_place(store, view, name);
+		else if (view->name)
+			is_done = give_name(store, entry, object.text, object.text, entry,
+					    view->name);
+		else
+			is_done = give_place(store, view, name, entry, object.text);
+		if (!is_done)
+			return error_system(errno, "%s: cannot name %s for other tools", store->dir,
+					    name->text);
 	}
 	return NULL;
 }
 
-// Links PATH in the store to TEXT. A path that cannot be (a file or a link stands in its way, its
-// names are too long) has no view, and that is all.
-static struct imp_error *link_at(struct store *store, const char *path, const char *text,
-				 enum link_policy policy)
-{
-	const char *name;
-	_cleanup_close_ int dir = beneath_open_parent(store->root, path, true, &name);
-	if (dir >= 0 && beneath_link(dir, name, text, policy, store->tmp))
-		return NULL;
-	if (errno == ENOTDIR || errno == ELOOP || errno == ENAMETOOLONG || errno == EINVAL)
-		return NULL;
-	return link_error(store, path);
-}
-
-// "/a/b" gives "a/b/HEX"; false when the path has no place in the tree.
-static bool path_view(const struct entry_name *name, const char *path, char *text)
-{
-	if (!path || !layout_path_is_plain(path))
-		return false;
-	const char *hash = name->is_hash ? "sha256-" : "";
-	return snprintf(text, TEXT_SIZE, "%s/%s%s", path + (path[0] == '/'), hash, name->text) <
-	       TEXT_SIZE;
-}
-
-// The way from PATH (in the store) up to the root and down to the entry.
-static bool entry_text(const struct entry_name *name, const char *path, char *text)
-{
-	size_t at = 0;
-	for (; *path; path++) {
-		if (*path != '/')
-			continue;
-		if (at + sizeof "../" + ENTRY_DIR_SIZE >= TEXT_SIZE)
-			return false;
-		memcpy(text + at, "../", 3);
-		at += 3;
-	}
-	(void)snprintf(text + at, TEXT_SIZE - at, LAYOUT_HOME "/%s", entry_dir_of(name).text);
-	return true;
-}
-
-static struct imp_error *link_path(struct store *store, const struct entry_view *view,
-				   const char *path)
-{
-	char place[TEXT_SIZE];
-	char text[TEXT_SIZE];
-	if (!path_view(view->name, path, place) || !entry_text(view->name, place, text))
-		return NULL;
-	return link_at(store, place, text, LINK_REPLACE);
-}
-
-struct id_place {
-	char text[ENTRY_DIR_SIZE + 32];
-};
-
-// "ROOT.build-id/ab/cdef…SUFFIX".
-static struct id_place id_place(const struct entry_name *name, const char *root, const char *suffix)
-{
-	struct id_place place;
-	(void)snprintf(place.text, sizeof place.text, "%s.build-id/%.2s/%s%s", root, name->text,
-		       name->text + 2, suffix);
-	return place;
-}
-
-// perf reads an image's name out of the link's text, so that leads over the path where there is
-// one.
-static struct imp_error *link_for_perf(struct store *store, const struct entry_view *view,
-				       const char *path)
-{
-	char text[TEXT_SIZE + 8];
-	char way[TEXT_SIZE];
-	if (!path_view(view->name, path, way))
-		(void)snprintf(way, sizeof way, LAYOUT_HOME "/%s", entry_dir_of(view->name).text);
-	(void)snprintf(text, sizeof text, "../../%s", way);
-	return link_at(store, id_place(view->name, "", "").text, text, LINK_KEEP);
-}
-
-static struct imp_error *link_object(struct store *store, const struct entry_view *view,
-				     const char *place, const struct store_object *object)
-{
-	char text[TEXT_SIZE];
-	const char *up = place[0] == '.' ? "../../" : "../../../";
-	(void)snprintf(text, sizeof text, "%s" LAYOUT_HOME "/%s/%s", up,
-		       entry_dir_of(view->name).text, object_name_of(object).text);
-	return link_at(store, place, text, LINK_REPLACE);
-}
-
-static struct imp_error *link_for_debuggers(struct store *store, const struct entry_view *view)
-{
-	struct imp_error *err = NULL;
-	const struct store_object *named = best_object(view->objects, has_names);
-	if (named)
-		err = link_object(store, view, id_place(view->name, "", ".debug").text, named);
-	const struct store_object *code = best_object(view->objects, is_code);
-	if (!err && code)
-		err = link_object(store, view, id_place(view->name, "executables/", "").text, code);
-	return err;
-}
-
-struct imp_error *view_update(struct store *store, const struct entry_view *view, const char *path)
-{
-	struct imp_error *err = link_in_entry(store, view);
-	if (!err)
-		err = link_path(store, view, path);
-	// An ID of one byte leaves nothing for a name; one that is a hash means nothing to others.
-	if (err || view->name->is_hash || strlen(view->name->text) < 4)
-		return err;
-	err = link_for_perf(store, view, path);
-	return err ? err : link_for_debuggers(store, view);
-}
-
-static void remove_at(struct store *store, const char *path)
-{
-	const char *name;
-	_cleanup_close_ int dir = beneath_open_parent(store->root, path, false, &name);
-	char text[PATH_MAX];
-	// Only links are ours.
-	if (dir < 0 || readlinkat(dir, name, text, sizeof text) < 0)
-		return;
-	(void)unlinkat(dir, name, 0);
-	if (name > path) {
-		char parent[TEXT_SIZE];
-		(void)snprintf(parent, sizeof parent, "%.*s", (int)(name - path - 1), path);
-		beneath_prune(store->root, parent);
-	}
-}
-
-void view_remove_path(struct store *store, const struct entry_name *name, const char *path)
-{
-	char place[TEXT_SIZE];
-	if (path_view(name, path, place))
-		remove_at(store, place);
-}
-
 void view_remove(struct store *store, const struct entry_name *name)
 {
-	if (name->is_hash)
-		return;
-	remove_at(store, id_place(name, "", "").text);
-	remove_at(store, id_place(name, "", ".debug").text);
-	remove_at(store, id_place(name, "executables/", "").text);
+	for (size_t i = 0; i < VIEWS; i++)
+		if (!views[i].name && has_places(name))
+			remove_place(store, &views[i], name);
+}
+
+// The entry NAME has the file INODE, or is what a link NAME leads to.
+static bool entry_has_file(struct store *store, const struct entry_name *name, ino_t inode)
+{
+	_cleanup_close_ int entry = store_entry_open(store, name, false);
+	_cleanup_dir_ DIR *dir = entry < 0 ? NULL : open_listing(entry);
+	for (struct dirent *file; dir && (file = readdir(dir));)
+		if (file->d_ino == inode)
+			return true;
+	return false;
+}
+
+static bool is_orphan(struct store *store, int shard, const struct dirent *file,
+		      const struct entry_name *name)
+{
+	struct stat stat;
+	if (fstatat(shard, file->d_name, &stat, 0) < 0)
+		return errno == ENOENT;
+	return S_ISREG(stat.st_mode) && !entry_has_file(store, name, stat.st_ino);
+}
+
+static void sweep_shard(struct store *store, const struct view_def *view, unsigned byte,
+			size_t *count)
+{
+	char path[64];
+	(void)snprintf(path, sizeof path, "%s.build-id/%02x", view->root, byte);
+	_cleanup_close_ int shard = beneath_open_dir(store->root, path, false);
+	_cleanup_dir_ DIR *dir = shard < 0 ? NULL : open_listing(shard);
+	for (struct dirent *file; dir && (file = readdir(dir));) {
+		char text[BUILD_ID_TEXT_SIZE + 16];
+		struct build_id id;
+		size_t length = strlen(file->d_name);
+		size_t suffix = strlen(view->suffix);
+		if (length <= suffix || strcmp(file->d_name + length - suffix, view->suffix) != 0 ||
+		    snprintf(text, sizeof text, "%02x%.*s", byte, (int)(length - suffix),
+			     file->d_name) >= (int)sizeof text ||
+		    !build_id_parse(text, &id))
+			continue;
+		struct entry_name name = entry_name_of(&id, NULL);
+		if (is_orphan(store, shard, file, &name) && !unlinkat(shard, file->d_name, 0))
+			++*count;
+	}
+	if (dir)
+		beneath_prune(store->root, path);
+}
+
+void view_sweep(struct store *store, size_t *count)
+{
+	for (size_t i = 0; i < VIEWS; i++)
+		for (unsigned byte = 0; !views[i].name && byte < 256; byte++)
+			sweep_shard(store, &views[i], byte, count);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "store/beneath.h"
-#include "store/journal.h"
 #include "store/root.h"
 
 struct names {
@@ -18,17 +17,21 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(((const struct entry_name *)a)->text, ((const struct entry_name *)b)->text);
 }
 
-// The entries in the shard ("ids/ab"), sorted.
+// The entries in the shard (".build-id/ab"), sorted.
 static struct imp_error *shard_names(struct store *store, const char *shard, bool is_hash,
 				     struct names *ret)
 {
-	_cleanup_close_ int fd = beneath_open_dir(store->home, shard, false);
+	_cleanup_close_ int fd = beneath_open_dir(store->root, shard, false);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : open_listing(fd);
 	if (!dir)
 		return errno == ENOENT ? NULL : error_system(errno, "%s: cannot list", shard);
 	for (struct dirent *file; (file = readdir(dir));) {
+		char text[BUILD_ID_TEXT_SIZE + 256];
+		const char *rest = strcmp(file->d_name, "_") ? file->d_name : "";
+		const char *first = is_hash ? "" : strrchr(shard, '/') + 1;
+		(void)snprintf(text, sizeof text, "%s%s", first, rest);
 		struct build_id id;
-		if (!build_id_parse(file->d_name, &id))
+		if (!build_id_parse(text, &id))
 			continue;
 		struct entry_name *name = array_add(ret);
 		if (!name)
@@ -55,8 +58,8 @@ static struct imp_error *visit_entry(struct store *store, const struct entry_nam
 		return err;
 	struct store_entry entry = { .name = name->text,
 				     .objects = &objects,
-				     .used_s = journal_used_s(fd),
-				     .is_pinned = !faccessat(fd, "pin", F_OK, 0) };
+				     .used_s = entry_used_s(fd),
+				     .is_pinned = entry_is_pinned(store, name) };
 	if (!name->is_hash)
 		(void)build_id_parse(name->text, &entry.id);
 	for (size_t i = 0; i < objects.count; i++)
@@ -69,8 +72,9 @@ static struct imp_error *walk_room(struct store *store, bool is_hash, store_visi
 {
 	struct imp_error *err = NULL;
 	for (unsigned byte = 0; !err && byte < 256; byte++) {
-		char shard[16];
-		(void)snprintf(shard, sizeof shard, "%s/%02x", is_hash ? "hashes" : "ids", byte);
+		char shard[32];
+		(void)snprintf(shard, sizeof shard, "%s/%02x",
+			       is_hash ? LAYOUT_HOME "/hashes" : ".build-id", byte);
 		struct names names = { 0 };
 		err = shard_names(store, shard, is_hash, &names);
 		for (size_t i = 0; !err && i < names.count; i++)

@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/tap.h"
@@ -49,12 +50,10 @@ void scratch_write(const struct scratch *scratch, const char *name, const char *
 		tap_fail(__FILE__, __LINE__, "cannot write %s", name);
 }
 
-const char *scratch_link(const struct scratch *scratch, const char *name)
+bool scratch_has(const struct scratch *scratch, const char *name)
 {
-	static char text[4096];
-	ssize_t length = readlink(scratch_path(scratch, name), text, sizeof text - 1);
-	text[length < 0 ? 0 : length] = 0;
-	return text;
+	struct stat stat;
+	return !lstat(scratch_path(scratch, name), &stat);
 }
 
 const char *scratch_read(const struct scratch *scratch, const char *name)

@@ -22,8 +22,8 @@ const char *scratch_path(const struct scratch *scratch, const char *name);
 // Writes TEXT to a file in the scratch directory.
 void scratch_write(const struct scratch *scratch, const char *name, const char *text);
 
-// The text of the link NAME, or "" when there is none.
-const char *scratch_link(const struct scratch *scratch, const char *name);
+// Whether there is a file, directory or link NAME.
+bool scratch_has(const struct scratch *scratch, const char *name);
 
 // The text of a file (read through links), or "".
 const char *scratch_read(const struct scratch *scratch, const char *name);

@@ -16,10 +16,10 @@ static void add_used(struct scratch *scratch, const char *hex, int64_t used_s)
 	(void)snprintf(text, sizeof text, "%-10.10s", hex);
 	struct store_item item = { .id = id_of(hex), .path = "/bin/program" };
 	CHECK_OK(store_add_memory(scratch->store, &item, text, 10, NULL));
-	char journal[128];
-	(void)snprintf(journal, sizeof journal, "store/.imprint/ids/%.2s/%s/journal", hex, hex);
+	char entry[128];
+	(void)snprintf(entry, sizeof entry, "store/.build-id/%.2s/%s", hex, hex + 2);
 	const struct timespec times[2] = { { .tv_sec = used_s }, { .tv_sec = used_s } };
-	CHECK(!utimensat(AT_FDCWD, scratch_path(scratch, journal), times, 0));
+	CHECK(!utimensat(AT_FDCWD, scratch_path(scratch, entry), times, 0));
 }
 
 static struct imp_error *append_name(void *arg, const struct store_entry *entry)
@@ -60,9 +60,9 @@ TEST(the_least_recently_used_goes_first)
 	CHECK_UINT(counts.gone_bytes, 10);
 	CHECK_UINT(counts.kept_bytes, 20);
 	CHECK_TEXT(names_in(&scratch), "aa01 cc01 ");
-	CHECK_TEXT(scratch_link(&scratch, "store/.build-id/bb/01"), "");
-	CHECK_TEXT(scratch_link(&scratch, "store/bin/program/bb01"), "");
-	CHECK_TEXT(scratch_link(&scratch, "store/bin/program/cc01"), "../../.imprint/ids/cc/cc01");
+	CHECK(!scratch_has(&scratch, "store/.build-id/bb"));
+	CHECK(!scratch_has(&scratch, "store/executables/.build-id/bb"));
+	CHECK(scratch_has(&scratch, "store/executables/.build-id/cc/01"));
 }
 
 TEST(age_collects_and_pins_and_recordings_protect)
@@ -102,10 +102,8 @@ TEST(an_empty_store_leaves_no_empty_trees)
 	CHECK(found);
 	REQUIRE_OK(store_remove(scratch.store, &id, NULL, &found));
 	CHECK(!found);
-	struct stat stat_;
-	CHECK(stat(scratch_path(&scratch, "store/bin"), &stat_) < 0);
-	CHECK(stat(scratch_path(&scratch, "store/.build-id"), &stat_) < 0);
-	CHECK(stat(scratch_path(&scratch, "store/executables"), &stat_) < 0);
+	CHECK(!scratch_has(&scratch, "store/.build-id"));
+	CHECK(!scratch_has(&scratch, "store/executables"));
 	CHECK_TEXT(names_in(&scratch), "");
 }
 
@@ -119,7 +117,7 @@ TEST(verify_sets_damage_aside_and_accepts_the_rest)
 	REQUIRE_OK(store_verify(scratch.store, &options, &counts));
 	CHECK_UINT(counts.objects, 2);
 	CHECK_UINT(counts.bytes, 20);
-	CHECK_UINT(counts.damaged + counts.links + counts.leftovers, 0);
+	CHECK_UINT(counts.damaged + counts.names + counts.leftovers, 0);
 	const char *object = scratch_path(&scratch, "store/.build-id/aa/01/elf");
 	REQUIRE(!chmod(object, 0600) && !truncate(object, 5));
 	REQUIRE_OK(store_verify(scratch.store, &options, &counts));
@@ -153,17 +151,23 @@ TEST(verify_puts_right_what_a_dead_writer_left)
 	_cleanup_scratch_ struct scratch scratch = scratch_new();
 	add_used(&scratch, "aa01", 1);
 	scratch_write(&scratch, "store/.imprint/tmp/0123456789abcdef", "half");
-	REQUIRE(!unlink(scratch_path(&scratch, "store/.build-id/aa/01")));
-	REQUIRE(!symlink("../../.imprint/ids/ee/ee01/executable",
-			 scratch_path(&scratch, "store/.build-id/aa/ff.debug")));
+	REQUIRE(!unlink(scratch_path(&scratch, "store/.build-id/aa/01/elf")));
+	REQUIRE(!unlink(scratch_path(&scratch, "store/executables/.build-id/aa/01")));
+	scratch_write(&scratch, "store/.build-id/aa/ff.debug", "of an entry that is gone");
+	scratch_write(&scratch, "store/.build-id/aa/01.debug", "not of this entry");
 	struct store_verify_options options = { .workers = 1 };
 	struct store_verify_counts counts = { 0 };
 	REQUIRE_OK(store_verify(scratch.store, &options, &counts));
 	CHECK_UINT(counts.damaged, 0);
 	CHECK_UINT(counts.leftovers, 1);
-	CHECK_UINT(counts.links, 1);
 	CHECK_TEXT(scratch_read(&scratch, "store/.build-id/aa/01/elf"), "aa01      ");
-	CHECK_TEXT(scratch_link(&scratch, "store/.build-id/aa/ff.debug"), "");
+	CHECK_TEXT(scratch_read(&scratch, "store/executables/.build-id/aa/01"), "aa01      ");
+	CHECK(!scratch_has(&scratch, "store/.build-id/aa/ff.debug"));
+	CHECK(!scratch_has(&scratch, "store/.build-id/aa/01.debug"));
+	struct build_id id = id_of("aa01");
+	_cleanup_store_objects_ struct store_objects found = { 0 };
+	REQUIRE_OK(store_find_all(scratch.store, &id, &found));
+	CHECK_UINT(found.count, 1);
 }
 
 TEST(a_living_writers_file_is_no_leftover)

@@ -40,36 +40,20 @@ TEST(entries_stand_under_their_first_byte)
 {
 	struct build_id id = id_of("abcdef0123");
 	struct entry_name name = entry_name_of(&id, NULL);
-	CHECK_TEXT(entry_dir_of(&name).text, "ids/ab/abcdef0123");
+	CHECK_TEXT(entry_dir_of(&name).text, ".build-id/ab/cdef0123");
+	id = id_of("ab");
+	name = entry_name_of(&id, NULL);
+	CHECK_TEXT(entry_dir_of(&name).text, ".build-id/ab/_");
 	struct build_id none = { 0 };
 	struct store_hash hash = { { 0x12, 0x34 } };
 	name = entry_name_of(&none, &hash);
 	CHECK(name.is_hash);
-	CHECK_UINT(strlen(entry_dir_of(&name).text), strlen("hashes/12/") + 64);
+	CHECK_UINT(strlen(entry_dir_of(&name).text), strlen(".imprint/hashes/12/") + 64);
 }
 
-TEST(only_plain_paths_stand_in_the_tree)
+TEST(shards_never_move)
 {
-	CHECK(layout_path_is_plain("/usr/bin/foo"));
-	CHECK(layout_path_is_plain("/memfd:payload (deleted)"));
-	CHECK(layout_path_is_plain("[vdso]"));
-	static const char *const odd[] = {
-		"",
-		"/",
-		"usr/bin/foo",
-		"/usr//foo",
-		"/usr/../etc/passwd",
-		"/usr/./foo",
-		"/usr/foo/",
-		"//anon",
-		"/a\nb",
-		"[a/../b]",
-		"/.imprint/ids",
-		"/.build-id/ab/cd",
-		"/executables/x",
-	};
-	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
-		if (layout_path_is_plain(odd[i]))
-			tap_fail(__FILE__, __LINE__, "'%s' passes for plain", odd[i]);
-	CHECK(layout_path_is_plain("/executables2/x"));
+	// Part of the layout on disk: CRC-32, its lowest twelve bits.
+	CHECK_TEXT(shard_of("").text, "000");
+	CHECK_TEXT(shard_of("123456789").text, "926");
 }
