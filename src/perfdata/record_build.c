@@ -174,6 +174,13 @@ void record_build_lost(struct buffer *buffer, uint64_t id, uint64_t lost, const 
 	end_with_trailer(buffer, start, stamp);
 }
 
+void record_build_lost_samples(struct buffer *buffer, uint64_t lost, const struct stamp *stamp)
+{
+	size_t start = begin(buffer, RECORD_LOST_SAMPLES, 0);
+	put_u64(buffer, lost);
+	end_with_trailer(buffer, start, stamp);
+}
+
 void record_build_plain(struct buffer *buffer, uint32_t type, uint16_t misc, const void *body,
 			size_t size)
 {

@@ -47,6 +47,9 @@ void record_build_cgroup(struct buffer *buffer, const struct cgroup_record *cgro
 void record_build_lost(struct buffer *buffer, uint64_t id, uint64_t lost,
 		       const struct stamp *stamp);
 
+// LOST_SAMPLES of the event that STAMP names.
+void record_build_lost_samples(struct buffer *buffer, uint64_t lost, const struct stamp *stamp);
+
 // A record of perf's own (64 and up, no trailer): header and SIZE bytes of BODY, padded to 8.
 void record_build_plain(struct buffer *buffer, uint32_t type, uint16_t misc, const void *body,
 			size_t size);

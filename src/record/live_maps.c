@@ -17,7 +17,7 @@ static void space_release(struct live_space *space)
 
 void live_maps_fini(struct live_maps *maps)
 {
-	for (size_t i = 0; i < SPACE_BUCKETS; i++) {
+	for (size_t i = 0; i < LIVE_MAP_BUCKETS; i++) {
 		for (struct live_process *process = maps->buckets[i]; process;) {
 			struct live_process *next = process->next;
 			space_release(process->space);
@@ -30,7 +30,7 @@ void live_maps_fini(struct live_maps *maps)
 
 static struct live_process *find(const struct live_maps *maps, uint32_t pid)
 {
-	struct live_process *process = maps->buckets[pid % SPACE_BUCKETS];
+	struct live_process *process = maps->buckets[pid % LIVE_MAP_BUCKETS];
 	while (process && process->pid != pid)
 		process = process->next;
 	return process;
@@ -44,7 +44,7 @@ static struct live_process *find_or_add(struct live_maps *maps, uint32_t pid)
 	process = calloc(1, sizeof *process);
 	if (!process)
 		return NULL;
-	struct live_process **bucket = &maps->buckets[pid % SPACE_BUCKETS];
+	struct live_process **bucket = &maps->buckets[pid % LIVE_MAP_BUCKETS];
 	*process = (struct live_process){ .pid = pid, .next = *bucket };
 	*bucket = process;
 	return process;
@@ -172,9 +172,9 @@ void live_maps_next_round(struct live_maps *maps)
 {
 	maps->round++;
 	// Looking through all buckets is worth it only when there is something to gain.
-	if (maps->ended_count < SPACE_BUCKETS / 16 || maps->round % ROUNDS_KEPT)
+	if (maps->ended_count < LIVE_MAP_BUCKETS / 16 || maps->round % ROUNDS_KEPT)
 		return;
-	for (size_t i = 0; i < SPACE_BUCKETS; i++) {
+	for (size_t i = 0; i < LIVE_MAP_BUCKETS; i++) {
 		for (struct live_process **at = &maps->buckets[i]; *at;) {
 			struct live_process *process = *at;
 			if (!process->ended || process->ended + ROUNDS_KEPT > maps->round) {

@@ -29,11 +29,11 @@ struct live_process {
 	struct live_process *next;
 };
 
-enum { SPACE_BUCKETS = 4096 };
+enum { LIVE_MAP_BUCKETS = 4096 };
 
 // Zero-initialised is empty.
 struct live_maps {
-	struct live_process *buckets[SPACE_BUCKETS];
+	struct live_process *buckets[LIVE_MAP_BUCKETS];
 	uint64_t round;
 	size_t ended_count;
 };

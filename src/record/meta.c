@@ -7,12 +7,13 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "perfdata/record_build.h"
 
 // After a drain the thread rests, so that a storm of mmaps is read in batches.
-enum { REST_MS = 1 };
+enum { REST_MS = 1, READER_NICE = -15 };
 
 struct order {
 	uint64_t time;
@@ -130,6 +131,7 @@ static void *run(void *arg)
 {
 	struct meta *meta = arg;
 	struct pollfd *stop = &meta->polled[meta->rings->count];
+	(void)setpriority(PRIO_PROCESS, 0, READER_NICE);
 	for (;;) {
 		int n = poll(meta->polled, meta->rings->count + 1, -1);
 		if (n < 0 && errno != EINTR)

@@ -6,27 +6,32 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "record/host.h"
 #include "record/keeper.h"
 #include "record/launch.h"
 #include "record/meta.h"
-#include "record/output.h"
 #include "record/sample_walk.h"
+#include "record/series.h"
 #include "record/synthesize.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
 enum {
-	RING_BYTES = 2 << 20,
-	RING_BYTES_OF_MANY = 512 << 10,
-	MANY_CPUS = 64,
+	RING_LEAST_BYTES = 1 << 20,
+	RING_MOST_BYTES = 16 << 20,
+	// Over all CPUs.
+	RINGS_MOST_BYTES = 512 << 20,
 	META_RING_BYTES = 256 << 10,
+	// A sample with a call chain, roughly.
+	SAMPLE_BYTES = 256,
 	// What was recorded is on its way to the file after this time at the latest.
 	CHECKPOINT_NS = 400 * 1000 * 1000,
+	// The reader of rings must run when everybody else wants to.
+	READER_NICE = -15,
 };
 
 struct recorder {
@@ -41,8 +46,7 @@ struct recorder {
 	struct sample_walk walk;
 	struct tracker *tracker;
 	struct keeper *keeper;
-	struct output output;
-	struct written_events written;
+	struct series series;
 	struct pollfd *polled;
 	size_t polled_count;
 	struct buffer taken;
@@ -106,6 +110,19 @@ static bool starts_on_exec(const struct recorder *recorder)
 	       !options->threads && !options->delay_ns && !options->starts_off;
 }
 
+// Room for what comes in half a second.
+static size_t suitable_ring(const struct recorder *recorder)
+{
+	const struct event_attr *attr = &recorder->options->events[0].attr;
+	uint64_t rate = attr_has(attr, ATTR_FREQ) ? attr->sample_period : 0;
+	uint64_t wanted = rate * (SAMPLE_BYTES + attr->sample_stack_user) / 2;
+	size_t size = RING_LEAST_BYTES;
+	while (size < wanted && size < RING_MOST_BYTES &&
+	       size * 2 * recorder->target.cpus.count <= RINGS_MOST_BYTES)
+		size *= 2;
+	return size;
+}
+
 // perf unwinds copied stacks only through images of which it knows every mapping.
 static bool needs_data_mappings(const struct record_options *options)
 {
@@ -115,9 +132,7 @@ static bool needs_data_mappings(const struct record_options *options)
 static struct imp_error *open_events(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
-	size_t ring = recorder->target.cpus.count > MANY_CPUS ? RING_BYTES_OF_MANY : RING_BYTES;
-	if (options->ring_bytes)
-		ring = options->ring_bytes;
+	size_t ring = options->ring_bytes ? options->ring_bytes : suitable_ring(recorder);
 	struct event_plan plan = { .target = &recorder->target,
 				   .events = options->events,
 				   .count = options->event_count,
@@ -138,25 +153,26 @@ static struct imp_error *open_events(struct recorder *recorder)
 			recorder->ring_bytes = recorder->set.samples.items[i].size;
 	if (!sample_walk_init(&recorder->walk, options->events[0].attr.sample_type))
 		return &imp_error_no_memory;
-	return event_set_written(&recorder->set, &recorder->written);
+	recorder->walk.has_branches = options->events[0].attr.sample_type &
+				      PERF_SAMPLE_BRANCH_STACK;
+	return NULL;
 }
 
 static struct imp_error *begin_output(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
-	struct output_options output = { .path = options->output,
-					 .zstd_level = options->zstd_level,
-					 .most_ring_bytes = (uint32_t)recorder->ring_bytes };
-	struct imp_error *err = output_open(&output, &recorder->output);
-	struct writer *writer = recorder->output.writer;
-	if (!err)
-		err = host_write_features(writer, options->command_line,
-					  options->command_line_count);
-	if (!err && options->events[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
-		err = writer_feature(writer, FEATURE_BRANCH_STACK, NULL, 0);
-	if (!err)
-		err = writer_begin(writer, recorder->written.items, recorder->written.count);
-	return err;
+	struct series_options series = {
+		.output = { .path = options->output,
+			    .zstd_level = options->zstd_level,
+			    .most_ring_bytes = (uint32_t)recorder->ring_bytes },
+		.command_line = options->command_line,
+		.command_line_count = options->command_line_count,
+		.set = &recorder->set,
+		.tracker = recorder->tracker,
+		.walk = &recorder->walk,
+		.most_files = options->switch_files,
+	};
+	return series_begin(&recorder->series, &series);
 }
 
 static struct imp_error *synthesize_kernel_side(struct recorder *recorder, struct buffer *out)
@@ -169,6 +185,8 @@ static struct imp_error *synthesize_kernel_side(struct recorder *recorder, struc
 		return err;
 	recorder->outcome->kernel_is_hidden = !text.start;
 	tracker_see_kernel(recorder->tracker, &kernel, &text);
+	recorder->walk.kernel_start = text.start;
+	recorder->walk.kernel_size = text.end > text.start ? text.end - text.start : 0;
 	if (recorder->keeper)
 		keeper_keep_kernel(recorder->keeper, &kernel, !text.start);
 	err = kernel_modules_read(recorder->proc, NULL, &modules);
@@ -188,6 +206,16 @@ static bool is_before_exec(const struct recorder *recorder)
 	       target->threads.items[0] == (uint32_t)recorder->launch.pid;
 }
 
+// The processes that the recording knows to run.
+static struct imp_error *synthesize_known(struct recorder *recorder, struct buffer *out)
+{
+	_cleanup_pids_ struct pids pids = { 0 };
+	struct imp_error *err = tracker_pids(recorder->tracker, &pids);
+	for (size_t i = 0; !err && i < pids.count; i++)
+		err = synthesize_process(recorder->synthesizer, pids.items[i], out);
+	return err;
+}
+
 // Writes what was there before: at the start, and again at the start of each further file.
 static struct imp_error *synthesize(struct recorder *recorder)
 {
@@ -199,15 +227,17 @@ static struct imp_error *synthesize(struct recorder *recorder)
 	else if (!err && is_before_exec(recorder))
 		err = synthesize_before_exec(recorder->synthesizer, (uint32_t)recorder->launch.pid,
 					     &out);
-	else if (!err)
+	else if (!err && series_is_first(&recorder->series))
 		err = synthesize_threads(recorder->synthesizer, target->threads.items,
 					 target->threads.count, &out);
+	else if (!err)
+		err = synthesize_known(recorder, &out);
 	record_build_plain(&out, RECORD_FINISHED_INIT, 0, NULL, 0);
 	if (!err && out.failed)
 		err = &imp_error_no_memory;
 	if (!err)
-		err = writer_records(recorder->output.writer, out.bytes, out.size);
-	return err ? err : writer_checkpoint(recorder->output.writer);
+		err = writer_records(series_writer(&recorder->series), out.bytes, out.size);
+	return err ? err : writer_checkpoint(series_writer(&recorder->series));
 }
 
 // Opens the eyes for images, and the hands that keep them.
@@ -233,6 +263,30 @@ static struct imp_error *start_watch(struct recorder *recorder)
 	return err ? err : synthesizer_new(&options, &recorder->synthesizer);
 }
 
+// Writes what the overwritten rings hold that was not written before.
+static struct imp_error *dump_rings(struct recorder *recorder)
+{
+	struct rings *rings = &recorder->set.samples;
+	struct imp_error *err = NULL;
+	uint64_t until = recorder->walk.last_ns;
+	for (size_t i = 0; !err && i < rings->count && rings->items[i].is_backward; i++) {
+		struct ring *ring = &rings->items[i];
+		_cleanup_free_ uint8_t *bytes = malloc(ring->size);
+		if (!bytes)
+			return &imp_error_no_memory;
+		perf_event_pause(ring->fd, true);
+		size_t size = ring_snapshot(ring, bytes);
+		perf_event_pause(ring->fd, false);
+		size = sample_walk_newer(bytes, size, until);
+		struct iovec part = { bytes, size };
+		sample_walk(&recorder->walk, &part, 1);
+		if (size)
+			err = writer_ring(series_writer(&recorder->series), &part, 1);
+	}
+	tracker_resolve(recorder->tracker, &recorder->walk.pages);
+	return err;
+}
+
 // Writes the sample rings; *WROTE is set when there was anything.
 static struct imp_error *drain_samples(struct recorder *recorder, bool *wrote)
 {
@@ -244,7 +298,7 @@ static struct imp_error *drain_samples(struct recorder *recorder, bool *wrote)
 		if (!size)
 			continue;
 		sample_walk(&recorder->walk, parts, count);
-		struct imp_error *err = writer_ring(recorder->output.writer, parts, count);
+		struct imp_error *err = writer_ring(series_writer(&recorder->series), parts, count);
 		if (err)
 			return err;
 		ring_consume(&rings->items[i], size);
@@ -263,7 +317,7 @@ static struct imp_error *drain(struct recorder *recorder)
 	tracker_take(recorder->tracker, &recorder->taken);
 	if (!err && recorder->taken.size) {
 		wrote = true;
-		err = writer_records(recorder->output.writer, recorder->taken.bytes,
+		err = writer_records(series_writer(&recorder->series), recorder->taken.bytes,
 				     recorder->taken.size);
 	}
 	if (!err)
@@ -273,8 +327,28 @@ static struct imp_error *drain(struct recorder *recorder)
 		return err;
 	_cleanup_buffer_ struct buffer round = { 0 };
 	record_build_plain(&round, RECORD_FINISHED_ROUND, 0, NULL, 0);
-	return round.failed ? &imp_error_no_memory
-			    : writer_records(recorder->output.writer, round.bytes, round.size);
+	return round.failed
+		       ? &imp_error_no_memory
+		       : writer_records(series_writer(&recorder->series), round.bytes, round.size);
+}
+
+// Ends the present file and begins the next, which tells anew what runs.
+static struct imp_error *next_file(struct recorder *recorder)
+{
+	const char *name;
+	struct imp_error *err = drain(recorder);
+	if (!err)
+		err = dump_rings(recorder);
+	if (!err)
+		err = series_finish(&recorder->series);
+	if (!err)
+		err = series_next(&recorder->series, &name);
+	if (err)
+		return err;
+	log_message(recorder->options->log, LOG_NOTE, "written: %s", name);
+	if (recorder->options->switch_when == SWITCH_TIME)
+		recorder->switch_ns = now_ns() + recorder->options->switch_ns;
+	return synthesize(recorder);
 }
 
 static void set_sampling(struct recorder *recorder, bool is_on)
@@ -315,6 +389,11 @@ static struct imp_error *take_signal(struct recorder *recorder)
 		recorder->start_ns = 0;
 		set_sampling(recorder, !recorder->is_sampling);
 		return NULL;
+	case SIGUSR2:
+		if (recorder->options->is_overwriting ||
+		    recorder->options->switch_when != SWITCH_NEVER)
+			return next_file(recorder);
+		return NULL;
 	default:
 		return NULL;
 	}
@@ -328,6 +407,8 @@ static int wait_ms(const struct recorder *recorder, uint64_t now)
 		due = recorder->end_ns;
 	if (recorder->start_ns && recorder->start_ns < due)
 		due = recorder->start_ns;
+	if (recorder->switch_ns && recorder->switch_ns < due)
+		due = recorder->switch_ns;
 	return due > now ? (int)((due - now) / 1000000) + 1 : 0;
 }
 
@@ -335,7 +416,7 @@ static void show_progress(const struct recorder *recorder)
 {
 	char what[128];
 	snprintf(what, sizeof what, "recording: %.1f MB, %llu lost, samples",
-		 (double)writer_size(recorder->output.writer) / 1e6,
+		 (double)writer_size(series_writer(&recorder->series)) / 1e6,
 		 (unsigned long long)recorder->walk.lost);
 	log_progress(recorder->options->log, what, recorder->walk.samples, 0);
 }
@@ -349,11 +430,16 @@ static struct imp_error *keep_time(struct recorder *recorder, uint64_t now)
 		recorder->start_ns = 0;
 		set_sampling(recorder, true);
 	}
+	const struct record_options *options = recorder->options;
+	bool is_full = options->switch_when == SWITCH_SIZE &&
+		       writer_size(series_writer(&recorder->series)) >= options->switch_bytes;
+	if (is_full || (recorder->switch_ns && now >= recorder->switch_ns))
+		return next_file(recorder);
 	if (now < recorder->checkpoint_ns)
 		return NULL;
 	recorder->checkpoint_ns = now + CHECKPOINT_NS;
 	show_progress(recorder);
-	return writer_checkpoint(recorder->output.writer);
+	return writer_checkpoint(series_writer(&recorder->series));
 }
 
 static bool is_over(struct recorder *recorder)
@@ -361,7 +447,7 @@ static bool is_over(struct recorder *recorder)
 	const struct record_options *options = recorder->options;
 	if (options->command && launch_has_ended(&recorder->launch))
 		return true;
-	if (options->max_bytes && writer_size(recorder->output.writer) >= options->max_bytes)
+	if (options->max_bytes && series_size(&recorder->series) >= options->max_bytes)
 		return true;
 	return !recorder->target.is_system_wide && !options->command &&
 	       meta_is_over(recorder->meta);
@@ -391,10 +477,14 @@ static struct imp_error *loop(struct recorder *recorder)
 static struct imp_error *start(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
+	// Needs a permission; without it there are more losses on a busy machine.
+	(void)setpriority(PRIO_PROCESS, 0, READER_NICE);
 	uint64_t now = now_ns();
 	recorder->checkpoint_ns = now + CHECKPOINT_NS;
 	if (options->duration_ns)
 		recorder->end_ns = now + options->duration_ns;
+	if (options->switch_when == SWITCH_TIME)
+		recorder->switch_ns = now + options->switch_ns;
 	if (options->delay_ns)
 		recorder->start_ns = now + options->delay_ns;
 	else if (!options->starts_off && !starts_on_exec(recorder))
@@ -404,52 +494,6 @@ static struct imp_error *start(struct recorder *recorder)
 	if (!options->command)
 		return NULL;
 	return launch_go(&recorder->launch, options->command, &recorder->outcome->exit_status);
-}
-
-static struct imp_error *write_sample_time(struct recorder *recorder)
-{
-	if (!recorder->walk.samples)
-		return NULL;
-	struct features features = { .has_sample_time = true,
-				     .first_sample_ns = recorder->walk.first_ns,
-				     .last_sample_ns = recorder->walk.last_ns };
-	_cleanup_buffer_ struct buffer out = { 0 };
-	feature_encode(&features, FEATURE_SAMPLE_TIME, &out);
-	return writer_feature(recorder->output.writer, FEATURE_SAMPLE_TIME, out.bytes, out.size);
-}
-
-static struct imp_error *write_build_ids(struct recorder *recorder)
-{
-	_cleanup_buffer_ struct buffer out = { 0 };
-	tracker_build_ids(recorder->tracker, &out);
-	if (out.failed)
-		return &imp_error_no_memory;
-	return out.size ? writer_feature(recorder->output.writer, FEATURE_BUILD_ID, out.bytes,
-					 out.size)
-			: NULL;
-}
-
-// What this recording lacks, in sentences, for whoever reads it elsewhere.
-static struct imp_error *write_notes(struct recorder *recorder)
-{
-	_cleanup_buffer_ struct buffer text = { 0 };
-	_cleanup_buffer_ struct buffer out = { 0 };
-	size_t count = tracker_notes(recorder->tracker, &text);
-	for (unsigned what = 0; what < PERF_REFUSALS; what++) {
-		if (!perf_was_refused(&recorder->set.refusals, what))
-			continue;
-		buffer_format(&text, "not recorded: %s", perf_refusal_text(what));
-		buffer_append(&text, "", 1);
-		count++;
-	}
-	feature_put_u32(&out, (uint32_t)count);
-	for (size_t at = 0; at < text.size; at += strlen((const char *)text.bytes + at) + 1)
-		feature_put_string(&out, (const char *)text.bytes + at);
-	if (text.failed || out.failed)
-		return &imp_error_no_memory;
-	return count ? writer_feature(recorder->output.writer, FEATURE_IMPRINT_NOTES, out.bytes,
-				      out.size)
-		     : NULL;
 }
 
 // Waits for the images that are still being kept.
@@ -472,12 +516,8 @@ static struct imp_error *finish(struct recorder *recorder)
 	if (!err)
 		err = drain(recorder);
 	if (!err)
-		err = write_sample_time(recorder);
-	if (!err)
-		err = write_build_ids(recorder);
-	if (!err)
-		err = write_notes(recorder);
-	return err ? err : writer_finish(recorder->output.writer);
+		err = dump_rings(recorder);
+	return err ? err : series_finish(&recorder->series);
 }
 
 static struct imp_error *record(struct recorder *recorder)
@@ -518,8 +558,7 @@ static void tell_outcome(struct recorder *recorder, const struct imp_error *err)
 	outcome->has_command = recorder->options->command;
 	if (recorder->tracker)
 		outcome->images = tracker_count(recorder->tracker);
-	if (recorder->output.writer)
-		outcome->bytes = writer_size(recorder->output.writer);
+	outcome->bytes = series_size(&recorder->series);
 	if (recorder->synthesizer)
 		outcome->forbidden = synthesizer_forbidden(recorder->synthesizer);
 	launch_end(&recorder->launch);
@@ -530,21 +569,22 @@ static void tell_outcome(struct recorder *recorder, const struct imp_error *err)
 struct imp_error *record_run(const struct record_options *options, struct record_outcome *ret)
 {
 	*ret = (struct record_outcome){ 0 };
-	struct recorder recorder = { .options = options, .outcome = ret, .output = { .fd = -1 } };
+	struct recorder recorder = { .options = options,
+				     .outcome = ret,
+				     .series = { .output = { .fd = -1 } } };
 	struct imp_error *err = record(&recorder);
-	if (err && recorder.output.writer)
-		imp_error_free(writer_rescue(recorder.output.writer));
+	if (err && series_writer(&recorder.series))
+		imp_error_free(writer_rescue(series_writer(&recorder.series)));
 	tell_outcome(&recorder, err);
 	meta_free(recorder.meta);
 	keeper_free(recorder.keeper);
-	output_close(&recorder.output);
+	series_fini(&recorder.series);
 	event_set_fini(&recorder.set);
 	sample_walk_fini(&recorder.walk);
 	synthesizer_free(recorder.synthesizer);
 	tracker_free(recorder.tracker);
 	proc_free(recorder.proc);
 	target_fini(&recorder.target);
-	array_fini(&recorder.written);
 	buffer_fini(&recorder.taken);
 	free(recorder.polled);
 	return err;

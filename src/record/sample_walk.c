@@ -54,26 +54,69 @@ static uint64_t u64_at(const uint8_t *bytes)
 	return value;
 }
 
-static void look_at_page(struct sample_walk *walk, uint32_t pid, uint64_t address)
+// What distinguishes equal pages of different processes, and of one at different times.
+static uint64_t process_key(const struct sample_walk *walk, uint32_t pid)
 {
-	if (address & KERNEL_HALF)
-		pid = KERNEL_PAGE_PID;
-	uint64_t page = walk->whole_processes && pid != KERNEL_PAGE_PID ? 0 : address >> PAGE_BITS;
 	uint32_t generation =
 		__atomic_load_n(&walk->generations[pid % GENERATIONS], __ATOMIC_RELAXED);
-	uint64_t key = page ^ (uint64_t)pid << 36 ^ (uint64_t)generation << 52;
-	key = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
-	uint64_t *slot = &walk->seen[key >> 49];
-	if (*slot == key)
-		return;
-	*slot = key;
+	return (uint64_t)pid << 36 ^ (uint64_t)generation << 52;
+}
+
+static void hand_on(struct sample_walk *walk, uint32_t pid, uint64_t address)
+{
 	struct code_page *item = array_add(&walk->pages);
 	if (item)
 		*item = (struct code_page){ .pid = pid, .address = address };
 }
 
-static void look_at_chain(struct sample_walk *walk, uint32_t pid, const uint8_t *record,
-			  size_t size)
+__attribute__((noinline)) static void look_at_kernel(struct sample_walk *walk, uint64_t address)
+{
+	if (address - walk->kernel_start < walk->kernel_size) {
+		walk->kernel_is_hit = true;
+		hand_on(walk, KERNEL_PAGE_PID, address);
+		return;
+	}
+	uint64_t key = (address >> PAGE_BITS) ^ process_key(walk, KERNEL_PAGE_PID);
+	key = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	uint64_t *slot = &walk->seen[key >> (64 - PAGE_TABLE_BITS)];
+	if (*slot == key)
+		return;
+	*slot = key;
+	hand_on(walk, KERNEL_PAGE_PID, address);
+}
+
+static inline void look_at_page(struct sample_walk *walk, uint32_t pid, uint64_t process,
+				uint64_t address)
+{
+	if (address & KERNEL_HALF) {
+		bool is_known = walk->kernel_is_hit &&
+				address - walk->kernel_start < walk->kernel_size;
+		if (!is_known)
+			look_at_kernel(walk, address);
+		return;
+	}
+	uint64_t page = walk->whole_processes ? 0 : address >> PAGE_BITS;
+	uint64_t key = page ^ process;
+	key = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	uint64_t *slot = &walk->seen[key >> (64 - PAGE_TABLE_BITS)];
+	if (__builtin_expect(*slot == key, 1))
+		return;
+	*slot = key;
+	hand_on(walk, pid, address);
+}
+
+static void look_at_branches(struct sample_walk *walk, uint32_t pid, uint64_t process,
+			     const uint8_t *branches, size_t room)
+{
+	uint64_t pairs = room ? u64_at(branches) : 0;
+	for (uint64_t i = 0; i < pairs && 1 + 3 * (i + 1) <= room; i++) {
+		look_at_page(walk, pid, process, u64_at(branches + 8 + 24 * i));
+		look_at_page(walk, pid, process, u64_at(branches + 16 + 24 * i));
+	}
+}
+
+static void look_at_chain(struct sample_walk *walk, uint32_t pid, uint64_t process,
+			  const uint8_t *record, size_t size)
 {
 	if (walk->chain_at + 8 > size)
 		return;
@@ -82,19 +125,16 @@ static void look_at_chain(struct sample_walk *walk, uint32_t pid, const uint8_t 
 	size_t room = (size - walk->chain_at - 8) / 8;
 	if (count > room)
 		count = room;
+	uint64_t last = UINT64_MAX;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t address = u64_at(entries + 8 * i);
-		if (address < FIRST_MARKER)
-			look_at_page(walk, pid, address);
+		if (address >= FIRST_MARKER || address >> PAGE_BITS == last)
+			continue;
+		last = address >> PAGE_BITS;
+		look_at_page(walk, pid, process, address);
 	}
-	if (!walk->has_branches || room - count < 1)
-		return;
-	const uint8_t *branches = entries + 8 * count;
-	uint64_t pairs = u64_at(branches);
-	for (uint64_t i = 0; i < pairs && (count + 1 + 3 * (i + 1)) <= room; i++) {
-		look_at_page(walk, pid, u64_at(branches + 8 + 24 * i));
-		look_at_page(walk, pid, u64_at(branches + 16 + 24 * i));
-	}
+	if (walk->has_branches)
+		look_at_branches(walk, pid, process, entries + 8 * count, room - count);
 }
 
 static void look_at_record(struct sample_walk *walk, const uint8_t *record, size_t size)
@@ -112,9 +152,10 @@ static void look_at_record(struct sample_walk *walk, const uint8_t *record, size
 	if (!walk->wants_pages)
 		return;
 	uint32_t pid = u32_at(record + TID_AT);
-	look_at_page(walk, pid, u64_at(record + IP_AT));
+	uint64_t process = process_key(walk, pid);
+	look_at_page(walk, pid, process, u64_at(record + IP_AT));
 	if (walk->chain_at)
-		look_at_chain(walk, pid, record, size);
+		look_at_chain(walk, pid, process, record, size);
 }
 
 static size_t record_size(const uint8_t *record)
@@ -136,6 +177,21 @@ static size_t look_through(struct sample_walk *walk, const uint8_t *bytes, size_
 		at += record;
 	}
 	return size - at;
+}
+
+size_t sample_walk_newer(const uint8_t *bytes, size_t size, uint64_t until_ns)
+{
+	size_t at = 0;
+	while (size - at >= FIXED_END) {
+		size_t record = record_size(bytes + at);
+		if (record < HEADER_SIZE || record > size - at)
+			break;
+		bool is_sample = u32_at(bytes + at) == RECORD_SAMPLE && record >= FIXED_END;
+		if (is_sample && u64_at(bytes + at + TIME_AT) <= until_ns)
+			break;
+		at += record;
+	}
+	return at;
 }
 
 void sample_walk(struct sample_walk *walk, const struct iovec *parts, int count)

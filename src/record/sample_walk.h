@@ -29,7 +29,7 @@ struct code_pages {
 	size_t room;
 };
 
-enum { PAGE_TABLE_SIZE = 1 << 15, GENERATIONS = 1 << 12 };
+enum { PAGE_TABLE_BITS = 14, PAGE_TABLE_SIZE = 1 << PAGE_TABLE_BITS, GENERATIONS = 1 << 12 };
 
 struct sample_walk {
 	uint64_t samples, lost;
@@ -38,6 +38,10 @@ struct sample_walk {
 	unsigned chain_at;
 	bool has_branches;
 	bool wants_pages;
+	// The kernel's own text, of which one hit is enough to know: no page of it is handed on
+	// once `kernel_is_hit`.
+	uint64_t kernel_start, kernel_size;
+	bool kernel_is_hit;
 	// Only the process counts: its code is found from copies of stacks later.
 	bool whole_processes;
 	uint64_t *seen;
@@ -56,6 +60,9 @@ void sample_walk_fini(struct sample_walk *walk);
 // Looks at the records in PARTS, whole ones, of which one may be cut in two by the end of the first
 // part.
 void sample_walk(struct sample_walk *walk, const struct iovec *parts, int count);
+
+// How many of SIZE bytes of records, the newest first, are younger than UNTIL_NS.
+size_t sample_walk_newer(const uint8_t *bytes, size_t size, uint64_t until_ns);
 
 // Process PID has mapped something.
 static inline void sample_walk_forget(struct sample_walk *walk, uint32_t pid)

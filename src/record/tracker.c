@@ -175,7 +175,7 @@ static void mark_changed(struct tracker *tracker, uint32_t number, const struct 
 	struct met_image *image = &tracker->images.all.items[number];
 	image->is_changed = true;
 	image->changed_ns = change_time(image, now);
-	for (size_t b = 0; b < SPACE_BUCKETS; b++) {
+	for (size_t b = 0; b < LIVE_MAP_BUCKETS; b++) {
 		const struct live_process *process = tracker->maps.buckets[b];
 		for (; process; process = process->next) {
 			const struct live_space *space = process->space;
@@ -490,6 +490,26 @@ void tracker_build_ids(struct tracker *tracker, struct buffer *ret)
 		}
 	}
 	pthread_mutex_unlock(&tracker->lock);
+}
+
+struct imp_error *tracker_pids(struct tracker *tracker, struct pids *ret)
+{
+	struct imp_error *err = NULL;
+	pthread_mutex_lock(&tracker->lock);
+	for (size_t b = 0; !err && b < LIVE_MAP_BUCKETS; b++) {
+		const struct live_process *process = tracker->maps.buckets[b];
+		for (; !err && process; process = process->next) {
+			if (process->ended || process->pid == KERNEL_PAGE_PID)
+				continue;
+			uint32_t *slot = array_add(ret);
+			if (slot)
+				*slot = process->pid;
+			else
+				err = &imp_error_no_memory;
+		}
+	}
+	pthread_mutex_unlock(&tracker->lock);
+	return err;
 }
 
 struct tracker_counts tracker_count(struct tracker *tracker)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "live/kernel.h"
 #include "live/maps.h"
+#include "live/process.h"
 #include "record/images.h"
 #include "record/sample_walk.h"
 
@@ -57,6 +58,9 @@ void tracker_take(struct tracker *tracker, struct buffer *ret);
 
 // The header's BUILD_ID table of the images that were hit.
 void tracker_build_ids(struct tracker *tracker, struct buffer *ret);
+
+// The processes that have something mapped and have not ended, appended to RET.
+struct imp_error *tracker_pids(struct tracker *tracker, struct pids *ret) MUST_CHECK;
 
 struct tracker_counts {
 	size_t met, hit, with_id, kept, refused, unreachable, changed;
