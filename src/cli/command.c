@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+extern const struct command command_checkout;
 extern const struct command command_diff;
 extern const struct command command_list;
 extern const struct command command_record;
@@ -12,8 +13,8 @@ extern const struct command command_stale;
 extern const struct command command_store;
 
 const struct command *const commands[] = {
-	&command_diff,	&command_list, &command_record, &command_snapshot, &command_stale,
-	&command_store, NULL,
+	&command_checkout, &command_diff,  &command_list,  &command_record,
+	&command_snapshot, &command_stale, &command_store, NULL,
 };
 
 const struct command *command_find(const struct command *const *table, const char *name)

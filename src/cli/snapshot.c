@@ -4,9 +4,11 @@
 
 #include "cli/command.h"
 #include "cli/pid_list.h"
+#include "cli/store_use.h"
 #include "environment/core.h"
 #include "environment/gather.h"
 #include "environment/snapshot_file.h"
+#include "find/intake.h"
 
 struct snapshot_options {
 	struct option_list pids;
@@ -16,6 +18,8 @@ struct snapshot_options {
 	const char *proc_root;
 	const char *sys_root;
 	const char *core;
+	bool capture;
+	const char *store;
 };
 
 #define ROW(kind_, letter_, name_, argument_, field, help_)                             \
@@ -36,6 +40,8 @@ static const struct option snapshot_rows[] = {
 	ROW(OPTION_TEXT, 0, "sys-root", "DIR", sys_root, "where its sysfs is mounted (/sys)"),
 	ROW(OPTION_TEXT, 0, "core", "CORE", core,
 	    "of the process that this core file was written of"),
+	ROW(OPTION_FLAG, 0, "capture", NULL, capture, "put the mapped files into the store, too"),
+	STORE_OPTION(struct snapshot_options, store),
 	{ .kind = OPTION_END },
 };
 
@@ -62,7 +68,14 @@ static void tell_what_is_missing(const struct invocation *invocation,
 			    snapshot->gone);
 }
 
-static struct imp_error *take_live(const struct snapshot_options *options, struct snapshot **ret)
+static struct imp_error *capture(void *arg, const struct snapshot_image *image, int fd)
+{
+	enum intake_outcome outcome;
+	return intake_fd(arg, fd, image->path, &outcome);
+}
+
+static struct imp_error *take_live(const struct snapshot_options *options, struct intake *intake,
+				   struct snapshot **ret)
 {
 	struct pid_list pids = { 0 };
 	struct imp_error *err = pid_list_take(&options->pids, &pids);
@@ -70,13 +83,34 @@ static struct imp_error *take_live(const struct snapshot_options *options, struc
 					 .sys_root = options->sys_root,
 					 .cgroup = options->cgroup,
 					 .pids = pids.items,
-					 .pid_count = pids.count };
+					 .pid_count = pids.count,
+					 .capture = intake ? capture : NULL,
+					 .capture_arg = intake };
 	if (!err)
 		err = gather_live(&gather, ret);
 	array_fini(&pids);
 	if (!err && options->pids.count && !(*ret)->processes.count)
 		err = error_new(IMP_ERR_USAGE, "no such process: %s", options->pids.items[0]);
 	return err;
+}
+
+// The same with the store open; what was captured is durable before the snapshot tells of it.
+static struct imp_error *take_and_capture(const struct snapshot_options *options,
+					  const struct log *log, struct snapshot **ret)
+{
+	_cleanup_store_ struct store *store = NULL;
+	struct store_batch *batch = NULL;
+	struct imp_error *err = store_use(options->store, STORE_WRITE, log, &store);
+	if (!err)
+		err = store_batch_new(store, &batch);
+	if (err)
+		return err;
+	struct intake intake = { .store = store, .batch = batch, .log = log };
+	err = take_live(options, &intake, ret);
+	struct imp_error *commit = store_batch_commit(batch, NULL);
+	if (err)
+		imp_error_free(commit);
+	return err ? err : commit;
 }
 
 static int snapshot_run(const struct invocation *invocation, struct imp_error **err)
@@ -87,9 +121,17 @@ static int snapshot_run(const struct invocation *invocation, struct imp_error **
 				 invocation->operands.items[0]);
 		return EXIT_USAGE;
 	}
+	if (options->core && options->capture) {
+		*err = error_new(IMP_ERR_USAGE, "a core file holds no files to capture");
+		return EXIT_USAGE;
+	}
 	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
-	*err = options->core ? core_snapshot(options->core, &snapshot)
-			     : take_live(options, &snapshot);
+	if (options->core)
+		*err = core_snapshot(options->core, &snapshot);
+	else if (options->capture)
+		*err = take_and_capture(options, invocation->log, &snapshot);
+	else
+		*err = take_live(options, NULL, &snapshot);
 	if (!*err)
 		*err = snapshot_write(snapshot, options->output ? options->output : "-");
 	if (*err)

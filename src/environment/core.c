@@ -75,27 +75,45 @@ static struct found look_at(const struct core_file *core, const struct core_segm
 	return (struct found){ .kind = MAPPED_ANON, .path = "" };
 }
 
+// What tells images apart: the path as the core's pool has it, and where the image begins.
+struct image_key {
+	const char *path;
+	uint64_t base;
+};
+
+// The kernel marks what was deleted in the name; whether a file was really named so, no core tells.
+static struct imp_error *take_path(struct snapshot *snapshot, const char *path,
+				   struct snapshot_image *image)
+{
+	static const char mark[] = " (deleted)";
+	size_t length = strlen(path), mark_length = sizeof mark - 1;
+	image->is_deleted = length > mark_length && !strcmp(path + length - mark_length, mark);
+	_cleanup_free_ char *name =
+		strndup(path, image->is_deleted ? length - mark_length : length);
+	return name ? snapshot_text(snapshot, name, &image->path) : &imp_error_no_memory;
+}
+
 // The number of the image that is FOUND: one for each path and base.
 static struct imp_error *find_image(struct snapshot *snapshot, const struct core_file *core,
-				    const struct found *found, uint64_t **bases, uint32_t *ret)
+				    const struct found *found, struct image_key **keys,
+				    uint32_t *ret)
 {
 	for (size_t i = 0; i < snapshot->images.count; i++) {
 		*ret = (uint32_t)i;
-		if ((*bases)[i] == found->base &&
-		    !strcmp(snapshot->images.items[i].path, found->path))
+		if ((*keys)[i].base == found->base && (*keys)[i].path == found->path)
 			return NULL;
 	}
 	*ret = (uint32_t)snapshot->images.count;
-	uint64_t *grown = reallocarray(*bases, snapshot->images.count + 1, sizeof **bases);
+	struct image_key *grown = reallocarray(*keys, snapshot->images.count + 1, sizeof **keys);
 	if (!grown)
 		return &imp_error_no_memory;
-	*bases = grown;
-	grown[snapshot->images.count] = found->base;
+	*keys = grown;
+	grown[snapshot->images.count] = (struct image_key){ found->path, found->base };
 	struct snapshot_image *image = snapshot_add_image(snapshot);
 	if (!image)
 		return &imp_error_no_memory;
 	image->kind = found->kind;
-	struct imp_error *err = snapshot_text(snapshot, found->path, &image->path);
+	struct imp_error *err = take_path(snapshot, found->path, image);
 	if (err || !found->base)
 		return err;
 	struct elf_face face;
@@ -107,11 +125,11 @@ static struct imp_error *find_image(struct snapshot *snapshot, const struct core
 }
 
 static struct imp_error *take_mapping(struct snapshot *snapshot, const struct core_file *core,
-				      const struct core_segment *segment, uint64_t **bases)
+				      const struct core_segment *segment, struct image_key **keys)
 {
 	struct found found = look_at(core, segment);
 	uint32_t image;
-	struct imp_error *err = find_image(snapshot, core, &found, bases, &image);
+	struct imp_error *err = find_image(snapshot, core, &found, keys, &image);
 	if (err)
 		return err;
 	struct snapshot_mapping *mapping = snapshot_add_mapping(snapshot);
@@ -131,12 +149,12 @@ static int compare_mappings(const void *left, const void *right)
 }
 
 static struct imp_error *take_mappings(struct snapshot *snapshot, const struct core_file *core,
-				       uint64_t **bases)
+				       struct image_key **keys)
 {
 	struct imp_error *err = NULL;
 	for (size_t i = 0; !err && i < core->segments.count; i++)
 		if (core->segments.items[i].is_executable)
-			err = take_mapping(snapshot, core, &core->segments.items[i], bases);
+			err = take_mapping(snapshot, core, &core->segments.items[i], keys);
 	// gdb's gcore leaves out the segments of files that were not written to, code among them;
 	// what they allowed is not told.
 	for (size_t i = 0; !err && i < core->files.count; i++) {
@@ -144,7 +162,7 @@ static struct imp_error *take_mappings(struct snapshot *snapshot, const struct c
 		struct core_segment segment = { .start = file->start,
 						.memory_size = file->end - file->start };
 		if (!core_file_segment(core, file->start))
-			err = take_mapping(snapshot, core, &segment, bases);
+			err = take_mapping(snapshot, core, &segment, keys);
 	}
 	if (snapshot->mappings.count)
 		qsort(snapshot->mappings.items, snapshot->mappings.count,
@@ -197,14 +215,14 @@ struct imp_error *core_snapshot(const char *path, struct snapshot **ret)
 {
 	_cleanup_core_file_ struct core_file core;
 	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
-	_cleanup_free_ uint64_t *bases = NULL;
+	_cleanup_free_ struct image_key *keys = NULL;
 	struct imp_error *err = core_file_open(path, &core);
 	if (!err)
 		err = snapshot_new("core", &snapshot);
 	if (!err)
 		err = describe(snapshot, &core);
 	if (!err)
-		err = take_mappings(snapshot, &core, &bases);
+		err = take_mappings(snapshot, &core, &keys);
 	if (err)
 		return err;
 	snapshot->processes.items[0].mapping_count = snapshot->mappings.count;
