@@ -23,6 +23,10 @@ uint8_t *buffer_extend(struct buffer *buffer, size_t size)
 		buffer->failed = true;
 		return NULL;
 	}
+	if (!buffer->bytes && !array_grow((void **)&buffer->bytes, 0, &buffer->room, 1, 1)) {
+		buffer->failed = true;
+		return NULL;
+	}
 	uint8_t *at = buffer->bytes + buffer->size;
 	buffer->size += size;
 	return at;

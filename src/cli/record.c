@@ -502,9 +502,9 @@ const struct command command_record = {
 	.summary = "Record a profile in which every binary has its build ID",
 	.usage = "record [OPTIONS] [-- COMMAND [ARGUMENT...]]",
 	.description =
-		"Writes a perf.data file that perf reads too. Ends with the command, with the last of\n"
-		"the processes, or at Ctrl-C; SIGUSR1 stops sampling and starts it again. The exit\n"
-		"status is the command's.",
+		"Writes a perf.data file that perf reads too. Ends with the command, with the\n"
+		"last of the processes, or at Ctrl-C; SIGUSR1 stops sampling and starts it\n"
+		"again. The exit status is the command's.",
 	.options = record_options,
 	.options_size = sizeof(struct record_arguments),
 	.defaults = record_defaults,

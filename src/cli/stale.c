@@ -119,10 +119,10 @@ const struct command command_stale = {
 	.summary = "Show who still runs a build that was replaced",
 	.usage = "stale [--all] [--uses WHAT] [--json | --nagios | --openmetrics]",
 	.description =
-		"The build of each executable mapping is compared with what is at its path in the\n"
-		"process's own root now; equal builds are current, whatever their inodes. The exit\n"
-		"status is 0 when nothing is stale, 1 when something is, 2 on trouble; with --uses\n"
-		"0 when somebody runs it, 1 when nobody does.",
+		"The build of each executable mapping is compared with what is at its path in\n"
+		"the process's own root now; equal builds are current, whatever their inodes.\n"
+		"The exit status is 0 when nothing is stale, 1 when something is, 2 on trouble;\n"
+		"with --uses 0 when somebody runs it, 1 when nobody does.",
 	.options = stale_rows,
 	.options_size = sizeof(struct stale_command_options),
 	.run = stale_run,

@@ -49,8 +49,8 @@ enum proc_outcome proc_outcome_of(int errnum)
 	return errnum == EACCES || errnum == EPERM ? PROC_FORBIDDEN : PROC_GONE;
 }
 
-static int open_named(const struct proc *proc, enum proc_outcome *outcome, const char *format,
-		      va_list args)
+__attribute__((format(printf, 3, 0))) static int
+open_named(const struct proc *proc, enum proc_outcome *outcome, const char *format, va_list args)
 {
 	char name[NAME_SIZE];
 	int length = vsnprintf(name, sizeof name, format, args);

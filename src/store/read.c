@@ -103,7 +103,7 @@ static struct imp_error *verify_once(struct store *store, int entry, int fd, con
 				     .hash = object->hash,
 				     .stamp = stamp };
 	// Not being able to note it costs a second look, no more.
-	_cleanup_error_ struct imp_error *unnoted = journal_append(store, &line);
+	imp_error_free(journal_append(store, &line));
 	return NULL;
 }
 

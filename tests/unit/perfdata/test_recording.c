@@ -289,7 +289,8 @@ TEST(a_record_between_two_compressed_ones_does_not_tear_what_runs_across_them)
 	build_compressed_begin(builder);
 	build_bytes(builder, (uint8_t[44]){ 0 }, 44);
 	build_compressed_end(builder, RECORD_COMPRESSED, 4096);
-	_cleanup_buffer_ struct buffer unused = recording_builder_finish(inner);
+	struct buffer unused = recording_builder_finish(inner);
+	buffer_fini(&unused);
 	_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
 	struct read_back back;
 	REQUIRE_OK(read_back(&bytes, &back));

@@ -12,10 +12,10 @@ static char *folded(const struct profile *profile)
 {
 	char *text = NULL;
 	size_t size = 0;
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
-	if (!out || !CHECK_OK(folded_write(profile, out)))
-		return NULL;
-	fflush(out);
+	FILE *out = open_memstream(&text, &size);
+	CHECK(out);
+	CHECK_OK(folded_write(profile, out));
+	fclose(out);
 	return text;
 }
 

@@ -14,10 +14,10 @@ static char *report_text(const struct json_report_options *options, bool is_reve
 	_cleanup_profile_ struct profile *profile = make_scene(is_reversed);
 	char *text = NULL;
 	size_t size = 0;
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
-	if (!out || !CHECK_OK(json_report(profile, options, out)))
-		return NULL;
-	fflush(out);
+	FILE *out = open_memstream(&text, &size);
+	CHECK(out);
+	CHECK_OK(json_report(profile, options, out));
+	fclose(out);
 	return text;
 }
 

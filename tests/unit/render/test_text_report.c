@@ -14,11 +14,11 @@ static char *report(const struct profile *profile, const struct text_report_opti
 	struct text_report_options all = *options;
 	char *text = NULL;
 	size_t size = 0;
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
-	if (!out || !CHECK_OK(columns_parse(columns, &all.columns)) ||
-	    !CHECK_OK(text_report(profile, &all, out)))
-		return NULL;
-	fflush(out);
+	FILE *out = open_memstream(&text, &size);
+	CHECK(out);
+	CHECK_OK(columns_parse(columns, &all.columns));
+	CHECK_OK(text_report(profile, &all, out));
+	fclose(out);
 	return text;
 }
 

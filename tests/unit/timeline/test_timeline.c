@@ -26,6 +26,7 @@ static void begin_with(struct scene *scene, bool has_no_times)
 	event_lay_out(&scene->event);
 	scene->events.items = &scene->event;
 	scene->events.count = 1;
+	scene->events.trailer_id_at = NO_FIELD;
 }
 
 static void begin(struct scene *scene)
