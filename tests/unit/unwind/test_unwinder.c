@@ -23,6 +23,7 @@ struct moment {
 	uint64_t mask;
 	uint8_t stack[most_stack];
 	size_t stack_size;
+	uintptr_t stack_pointer;
 	void *expected[most_frames];
 	int expected_count;
 };
@@ -61,6 +62,7 @@ static bool take_context(const ucontext_t *context)
 	return false;
 #endif
 	size_t size = stack_end() - stack_pointer;
+	moment.stack_pointer = stack_pointer;
 	moment.stack_size = size < most_stack ? size : most_stack;
 	// By the kernel, since sanitizers forbid to read other functions' frames.
 	_cleanup_close_ int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -228,7 +230,8 @@ TEST(ends_where_the_recorded_stack_ends)
 		tap_skip("no registers of this machine");
 		return;
 	}
-	moment.stack_size = 1200;
+	// Half of what lies between here and there.
+	moment.stack_size = ((uintptr_t)__builtin_frame_address(0) - moment.stack_pointer) / 2;
 	size_t count = unwind_moment(frames, most_frames, &end);
 	drop_sanitizer_frame(frames);
 	CHECK_TEXT(unwind_end_name(end), "stack-short");
