@@ -3,23 +3,31 @@
 #include "dwarf/dwarf.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/parallel.h"
 #include "dwarf/aranges.h"
+#include "dwarf/index.h"
 #include "dwarf/ranges.h"
 #include "dwarf/unit_tables.h"
 
 struct dwarf {
 	struct debug_file file;
 	struct debug_file alt;
-	// By address: UINT32_MAX - 1 - the unit's index, so that of several units the first has it.
+	// By address: the index of the unit.
 	struct boundaries units;
 	// The lowest address of each unit.
 	uint64_t *bases;
 	_Atomic(struct unit_tables *) *tables;
 	struct path_pool *paths;
+	// In place of all of the above but `units` and `tables`.
+	struct index_file *index;
+	size_t table_count;
+	_Atomic uint64_t read_bytes;
 };
 
+// Of several units at an address the first has it, and of several owners the highest: so they are
+// counted down. The function is its own inverse.
 static uint32_t owner_of_unit(size_t unit)
 {
 	return (uint32_t)(UINT32_MAX - 1 - unit);
@@ -62,6 +70,11 @@ static struct imp_error *map_units(struct dwarf *dwarf)
 			*base = places.list.items[i].begin;
 	}
 	array_fini(&places.list);
+	for (size_t i = 0; i < dwarf->units.list.count; i++) {
+		uint32_t *owner = &dwarf->units.list.items[i].owner;
+		if (*owner != NO_OWNER)
+			*owner = (uint32_t)owner_of_unit(*owner);
+	}
 	return err;
 }
 
@@ -73,6 +86,7 @@ static struct imp_error *read_all(struct dwarf *dwarf)
 	if (err)
 		return err;
 	size_t count = dwarf->file.unit_count + 1;
+	dwarf->table_count = dwarf->file.unit_count;
 	dwarf->bases = calloc(count, sizeof *dwarf->bases);
 	dwarf->tables = calloc(count, sizeof *dwarf->tables);
 	dwarf->paths = path_pool_new();
@@ -112,34 +126,46 @@ void dwarf_free(struct dwarf *dwarf)
 {
 	if (!dwarf)
 		return;
-	for (size_t i = 0; dwarf->tables && i < dwarf->file.unit_count; i++)
+	for (size_t i = 0; dwarf->tables && i < dwarf->table_count; i++)
 		unit_tables_free(atomic_load(&dwarf->tables[i]));
 	free(dwarf->tables);
 	free(dwarf->bases);
 	array_fini(&dwarf->units.list);
 	path_pool_free(dwarf->paths);
+	index_free(dwarf->index);
 	debug_file_fini(&dwarf->file);
 	debug_file_fini(&dwarf->alt);
 	free(dwarf);
 }
 
-// Two threads may build the same tables at once; the first that is done wins.
-static struct imp_error *build_tables(struct dwarf *dwarf, size_t index,
-				      const struct unit_tables **ret)
+static struct imp_error *make_tables(struct dwarf *dwarf, size_t index, struct unit_tables **ret)
 {
+	if (dwarf->index)
+		return index_tables(dwarf->index, index, ret);
 	const struct unit *unit = &dwarf->file.units[index];
-	struct unit_tables *built, *other = NULL;
 	struct imp_error *err =
-		unit_tables_build(&dwarf->file, unit, dwarf->bases[index], dwarf->paths, &built);
-	if (err)
-		return err;
+		unit_tables_build(&dwarf->file, unit, dwarf->bases[index], dwarf->paths, ret);
 	debug_section_release(&dwarf->file.sections, DEBUG_INFO, unit->offset,
 			      unit->end - unit->offset);
-	if (!atomic_compare_exchange_strong(&dwarf->tables[index], &other, built)) {
-		unit_tables_free(built);
-		built = other;
+	return err;
+}
+
+// Two threads may make the same tables at once; the first that is done wins.
+static struct imp_error *keep_tables(struct dwarf *dwarf, size_t index,
+				     const struct unit_tables **ret)
+{
+	struct unit_tables *made, *other = NULL;
+	struct imp_error *err = make_tables(dwarf, index, &made);
+	if (err)
+		return err;
+	if (!atomic_compare_exchange_strong(&dwarf->tables[index], &other, made)) {
+		unit_tables_free(made);
+		made = other;
+	} else if (!dwarf->index) {
+		const struct unit *unit = &dwarf->file.units[index];
+		atomic_fetch_add(&dwarf->read_bytes, unit->end - unit->offset);
 	}
-	*ret = built;
+	*ret = made;
 	return NULL;
 }
 
@@ -147,7 +173,7 @@ static struct imp_error *tables_of(struct dwarf *dwarf, size_t index,
 				   const struct unit_tables **ret)
 {
 	*ret = atomic_load(&dwarf->tables[index]);
-	return *ret ? NULL : build_tables(dwarf, index, ret);
+	return *ret ? NULL : keep_tables(dwarf, index, ret);
 }
 
 // Where a frame's code stands: the row at the address for the innermost, the call for the others.
@@ -207,7 +233,7 @@ struct imp_error *dwarf_find(struct dwarf *dwarf, elf_addr address, struct dwarf
 	if (owner == NO_OWNER)
 		return NULL;
 	const struct unit_tables *tables;
-	struct imp_error *err = tables_of(dwarf, owner_of_unit(owner), &tables);
+	struct imp_error *err = tables_of(dwarf, owner, &tables);
 	if (err)
 		return err;
 	uint64_t relative = address.value - tables->base;
@@ -232,7 +258,7 @@ static struct imp_error *prepare_unit(void *arg, unsigned worker, size_t piece)
 static bool want_unit(struct preparation *preparation, bool *is_wanted, uint64_t address)
 {
 	uint32_t owner = boundaries_owner(&preparation->dwarf->units, address);
-	size_t index = owner_of_unit(owner);
+	size_t index = owner;
 	if (owner == NO_OWNER || is_wanted[index])
 		return true;
 	is_wanted[index] = true;
@@ -246,7 +272,7 @@ struct imp_error *dwarf_prepare(struct dwarf *dwarf, const elf_addr *addresses, 
 				unsigned workers)
 {
 	struct preparation preparation = { .dwarf = dwarf };
-	bool *is_wanted = calloc(dwarf->file.unit_count + 1, sizeof *is_wanted);
+	bool *is_wanted = calloc(dwarf->table_count + 1, sizeof *is_wanted);
 	bool is_done = is_wanted;
 	for (size_t i = 0; i < count && is_done; i++)
 		is_done = want_unit(&preparation, is_wanted, addresses[i].value);
@@ -255,5 +281,97 @@ struct imp_error *dwarf_prepare(struct dwarf *dwarf, const elf_addr *addresses, 
 	if (is_done)
 		err = parallel_run(workers, preparation.units.count, prepare_unit, &preparation);
 	array_fini(&preparation.units);
+	return err;
+}
+
+bool dwarf_is_index(const struct dwarf *dwarf)
+{
+	return dwarf->index;
+}
+
+double dwarf_share_read(const struct dwarf *dwarf)
+{
+	uint64_t all = dwarf->file.sections.all[DEBUG_INFO].size;
+	return all ? (double)atomic_load(&dwarf->read_bytes) / (double)all : 0;
+}
+
+// Units are made this many at a time, so that few of those nobody asked for are in memory.
+enum { saved_at_once = 32 };
+
+struct saving {
+	struct dwarf *dwarf;
+	size_t first;
+	// Owned where the dwarf does not keep them.
+	struct unit_tables *made[saved_at_once];
+	const struct unit_tables *all[saved_at_once];
+};
+
+static struct imp_error *make_for_saving(void *arg, unsigned worker, size_t piece)
+{
+	struct saving *saving = arg;
+	size_t index = saving->first + piece;
+	(void)worker;
+	saving->all[piece] = atomic_load(&saving->dwarf->tables[index]);
+	if (saving->all[piece])
+		return NULL;
+	struct imp_error *err = make_tables(saving->dwarf, index, &saving->made[piece]);
+	saving->all[piece] = saving->made[piece];
+	return err;
+}
+
+static struct imp_error *save_some(struct saving *saving, size_t count, unsigned workers,
+				   struct index_writer *writer)
+{
+	struct imp_error *err = parallel_run(workers, count, make_for_saving, saving);
+	for (size_t i = 0; i < count; i++) {
+		if (!err)
+			err = index_writer_add(writer, saving->all[i]);
+		unit_tables_free(saving->made[i]);
+		saving->made[i] = NULL;
+	}
+	return err;
+}
+
+struct imp_error *dwarf_save_index(struct dwarf *dwarf, const struct build_id *id, int fd,
+				   const char *path, unsigned workers)
+{
+	struct index_writer *writer;
+	struct imp_error *err =
+		index_writer_new(fd, path, id, &dwarf->units, dwarf->table_count, &writer);
+	if (err)
+		return err;
+	struct saving saving = { .dwarf = dwarf };
+	while (saving.first < dwarf->table_count && !err) {
+		size_t left = dwarf->table_count - saving.first;
+		size_t count = left < saved_at_once ? left : saved_at_once;
+		err = save_some(&saving, count, workers, writer);
+		saving.first += count;
+	}
+	if (!err)
+		err = index_writer_finish(writer);
+	index_writer_free(writer);
+	return err;
+}
+
+struct imp_error *dwarf_open_index(int fd, const char *path, const struct build_id *id,
+				   struct dwarf **ret)
+{
+	struct dwarf *dwarf = calloc(1, sizeof *dwarf);
+	if (!dwarf) {
+		close(fd);
+		return &imp_error_no_memory;
+	}
+	struct imp_error *err = index_open(fd, path, id, &dwarf->index);
+	if (!err)
+		err = index_boundaries(dwarf->index, &dwarf->units);
+	if (!err) {
+		dwarf->table_count = index_unit_count(dwarf->index);
+		dwarf->tables = calloc(dwarf->table_count + 1, sizeof *dwarf->tables);
+		err = dwarf->tables ? NULL : &imp_error_no_memory;
+	}
+	if (err)
+		dwarf_free(dwarf);
+	else
+		*ret = dwarf;
 	return err;
 }

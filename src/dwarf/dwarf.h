@@ -43,4 +43,20 @@ struct imp_error *dwarf_find(struct dwarf *dwarf, elf_addr address, struct dwarf
 struct imp_error *dwarf_prepare(struct dwarf *dwarf, const elf_addr *addresses, size_t count,
 				unsigned workers) MUST_CHECK;
 
+// Writes an index of the whole build, of ID, to FD (lent), for dwarf_open_index(). Tables that
+// nobody asked for are not kept in memory.
+struct imp_error *dwarf_save_index(struct dwarf *dwarf, const struct build_id *id, int fd,
+				   const char *path, unsigned workers) MUST_CHECK;
+
+// Opens an index in place of DWARF: see index_open(). FD is taken, also on failure. A part that
+// turns out to be damaged is an error of dwarf_find().
+struct imp_error *dwarf_open_index(int fd, const char *path, const struct build_id *id,
+				   struct dwarf **ret) MUST_CHECK;
+
+// The answers come from an index.
+bool dwarf_is_index(const struct dwarf *dwarf);
+
+// How much of the build's debug information was read for the answers so far, from 0 to 1.
+double dwarf_share_read(const struct dwarf *dwarf);
+
 #endif

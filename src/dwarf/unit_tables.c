@@ -212,7 +212,8 @@ struct imp_error *unit_tables_build(const struct debug_file *file, const struct 
 	if (!tables)
 		return &imp_error_no_memory;
 	tables->base = base;
-	struct imp_error *err = build(file, &building, tables);
+	// A unit without addresses (types, declarations) has no answers.
+	struct imp_error *err = base == UINT64_MAX ? NULL : build(file, &building, tables);
 	line_table_fini(&building.lines);
 	scope_tree_fini(&building.tree);
 	array_fini(&building.boundaries.list);

@@ -52,7 +52,8 @@ void path_pool_free(struct path_pool *pool);
 // PATH, kept until path_pool_free(); NULL when memory ran out. Safe from many threads.
 const char *path_pool_keep(struct path_pool *pool, const char *path, size_t length);
 
-// Reads the scopes and lines of UNIT. BASE is its lowest address; what lies 4 GiB and more above is
+// Reads the scopes and lines of UNIT. BASE is its lowest address, UINT64_MAX when it
+// has none; what lies 4 GiB and more above is
 // left out. Damage costs what cannot be read, and is no error.
 struct imp_error *unit_tables_build(const struct debug_file *file, const struct unit *unit,
 				    uint64_t base, struct path_pool *pool,

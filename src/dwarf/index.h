@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// A saved index: the tables of all units of a build in one file, which is mapped and asked without
+// its DWARF.
+//
+// All numbers are of the machine's byte order, which the header tells; a file of the other order,
+// or of another version, is not used (it can always be made again). In this order, without gaps but
+// for padding to 8 bytes:
+//
+//	header		magic "imprdwix", u32 version, u32 byte order mark, u64 size of the file,
+//			u64 checksum of all up to the first unit's tables but for the header itself,
+//			u32 units, u32 boundaries, u64 offset and size of the strings,
+//			u32 size of the build ID, 64 bytes of build ID
+//	boundaries	u64 begin, u32 unit (or all ones: none), u32 zero: from `begin` to the next
+// one's 	units		u64 base, u64 offset of its tables, u64 their checksum (with the
+// strings
+// they 			mean), u32 count of owners, scopes, rows, names, files, u32 zero 	tables
+// for each unit the arrays of struct unit_tables: owner starts, owners, scopes, row
+// starts, rows, and the offsets of names and files in the strings 	strings		each with a
+// NUL at its end
+//
+// The header and the list of units are checked when the file is opened, a unit's tables when they
+// are first used. The checksum is against damage; what an attacker writes may give wrong names, but
+// never a read outside the file.
+#ifndef DWARF_INDEX_H
+#define DWARF_INDEX_H
+
+#include "dwarf/intervals.h"
+#include "dwarf/unit_tables.h"
+#include "model/build_id.h"
+
+struct index_file;
+
+// Maps the index that FD holds (taken, also on failure). IMP_ERR_MISMATCH when it is of another
+// build than ID, IMP_ERR_UNSUPPORTED when of another version or byte order.
+struct imp_error *index_open(int fd, const char *path, const struct build_id *id,
+			     struct index_file **ret) MUST_CHECK;
+void index_free(struct index_file *index);
+
+size_t index_unit_count(const struct index_file *index);
+// Appends the boundaries: owners are indexes of units.
+struct imp_error *index_boundaries(const struct index_file *index,
+				   struct boundaries *ret) MUST_CHECK;
+
+// The tables of unit UNIT, checked. Strings are lent by the index.
+struct imp_error *index_tables(const struct index_file *index, size_t unit,
+			       struct unit_tables **ret) MUST_CHECK;
+
+// Writing: units one after the other, then the end.
+struct index_writer;
+// FD is lent, and written to from its start.
+struct imp_error *index_writer_new(int fd, const char *path, const struct build_id *id,
+				   const struct boundaries *boundaries, size_t unit_count,
+				   struct index_writer **ret) MUST_CHECK;
+void index_writer_free(struct index_writer *writer);
+// Writes the tables of the next unit.
+struct imp_error *index_writer_add(struct index_writer *writer,
+				   const struct unit_tables *tables) MUST_CHECK;
+struct imp_error *index_writer_finish(struct index_writer *writer) MUST_CHECK;
+
+#endif
