@@ -6,17 +6,19 @@
 // or of another version, is not used (it can always be made again). In this order, without gaps but
 // for padding to 8 bytes:
 //
-//	header		magic "imprdwix", u32 version, u32 byte order mark, u64 size of the file,
-//			u64 checksum of all up to the first unit's tables but for the header itself,
-//			u32 units, u32 boundaries, u64 offset and size of the strings,
-//			u32 size of the build ID, 64 bytes of build ID
-//	boundaries	u64 begin, u32 unit (or all ones: none), u32 zero: from `begin` to the next
-// one's 	units		u64 base, u64 offset of its tables, u64 their checksum (with the
-// strings
-// they 			mean), u32 count of owners, scopes, rows, names, files, u32 zero 	tables
-// for each unit the arrays of struct unit_tables: owner starts, owners, scopes, row
-// starts, rows, and the offsets of names and files in the strings 	strings		each with a
-// NUL at its end
+// header: magic "imprdwix", u32 version, u32 byte order mark, u64 size of the file, u64 checksum of
+// boundaries and units, u32 count of units, u32 count of boundaries, u64 offset and u64 size of the
+// strings, u32 size of the build ID, 64 bytes of build ID, u32 zero.
+//
+// boundaries: u64 begin, u32 unit (all ones: none), u32 zero; true from `begin` to the next one's.
+//
+// units: u64 base, u64 offset of its tables, u64 their checksum (with the strings they mean), u32
+// counts of owners, scopes, rows, names and files, u32 zero.
+//
+// tables: for each unit the arrays of struct unit_tables: owner starts, owners, scopes, row starts,
+// rows, and the offsets of names and files in the strings.
+//
+// strings: each with a NUL at its end.
 //
 // The header and the list of units are checked when the file is opened, a unit's tables when they
 // are first used. The checksum is against damage; what an attacker writes may give wrong names, but

@@ -6,22 +6,15 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "elf/kallsyms.h"
 #include "symbolize/perf_map.h"
 
 struct code {
 	struct image image;
 	char *path;
 	const struct finding *finding;
+	// Lent by the finding or the object.
 	const struct symbols *symbols;
 	struct dwarf *dwarf;
-	// The file by whose segments offsets become addresses; NULL when `base` does it.
-	const struct elf_image *layout;
-	// Added to an offset where there is no layout.
-	uint64_t base;
-	// A kernel whose names come from its own list.
-	struct kallsyms *kallsyms;
-	struct symbols *kallsyms_symbols;
 	// Generated code.
 	struct perf_map *map;
 	// Why nothing here can be named; KNOWN when something can.
@@ -41,74 +34,8 @@ static struct imp_error *open_object(struct code *code, const struct code_option
 	return err;
 }
 
-static bool image_has_layout(const struct elf_image *image)
-{
-	return image && elf_image_has_layout(image);
-}
-
-// Offsets of mapped files become addresses by the segments of whichever file tells them.
-static void choose_layout(struct code *code)
-{
-	const struct finding *finding = code->finding;
-	code->layout = image_has_layout(finding->image)	  ? finding->image
-		       : image_has_layout(finding->debug) ? finding->debug
-							  : NULL;
-	if (!code->layout && code->reason == KNOWN)
-		code->reason = UNKNOWN_OUTSIDE_IMAGE;
-}
-
-// The symbol from which a kernel's offsets count.
-static bool find_reference(const struct code *code, const struct symbols *symbols, uint64_t *ret)
-{
-	const char *const names[] = { code->image.reference_symbol, "_text", "_stext" };
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct symbol symbol;
-		if (names[i] && symbols_named(symbols, names[i], &symbol)) {
-			*ret = symbol.address.value;
-			return true;
-		}
-		// The recorded one, or none.
-		if (i == 0 && names[i])
-			return false;
-	}
-	return false;
-}
-
-static struct imp_error *open_kallsyms(struct code *code, const struct code_options *options)
-{
-	const char *reference = code->image.reference_symbol;
-	struct imp_error *err = kallsyms_open(code->finding->kallsyms, &code->kallsyms);
-	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
-		log_message(options->log, LOG_WARNING, "%s", imp_error_message(err));
-		imp_error_free(err);
-		code->reason = UNKNOWN_UNREADABLE;
-		return NULL;
-	}
-	if (err)
-		return err;
-	if (kallsyms_is_hidden(code->kallsyms) ||
-	    !kallsyms_address(code->kallsyms, reference ? reference : "_text", &code->base)) {
-		code->reason = UNKNOWN_KERNEL_HIDDEN;
-		return NULL;
-	}
-	err = kallsyms_symbols(code->kallsyms, NULL, &code->kallsyms_symbols);
-	code->symbols = code->kallsyms_symbols;
-	return err;
-}
-
-static struct imp_error *open_kernel(struct code *code, const struct code_options *options)
-{
-	if (!code->finding->image && !code->finding->debug)
-		return open_kallsyms(code, options);
-	struct imp_error *err = open_object(code, options);
-	if (!err && code->reason == KNOWN && !find_reference(code, code->symbols, &code->base))
-		code->reason = UNKNOWN_NO_SYMBOLS;
-	return err;
-}
-
 static struct imp_error *open_map(struct code *code, const struct code_options *options)
 {
-	code->reason = UNKNOWN_ANONYMOUS;
 	if (!options->map_dir || !code->image.pid)
 		return NULL;
 	_cleanup_buffer_ struct buffer path = { 0 };
@@ -142,22 +69,15 @@ static struct imp_error *open_found(struct code *code, const struct code_options
 	struct imp_error *err = finder_find(options->finder, &code->image, &code->finding);
 	if (err)
 		return err;
-	code->reason = code->finding->reason;
-	bool is_found = code->finding->image || code->finding->debug || code->finding->kallsyms;
-	if (!is_found)
-		return is_generated(&code->image) ? open_map(code, options) : NULL;
-	code->reason = KNOWN;
-	if (code->image.kind == IMAGE_KERNEL || code->image.kind == IMAGE_GUEST_KERNEL)
-		return open_kernel(code, options);
-	if (!code->finding->image && !code->finding->debug) {
-		code->reason = UNKNOWN_IMAGE_NOT_FOUND;
+	const struct finding *finding = code->finding;
+	code->reason = finding->reason;
+	if (finding->kallsyms) {
+		code->symbols = finding->kallsyms;
 		return NULL;
 	}
-	err = open_object(code, options);
-	// A module's offsets are the addresses of its sections as the loader lays them out.
-	if (!err && code->image.kind != IMAGE_MODULE && code->image.kind != IMAGE_GUEST_MODULE)
-		choose_layout(code);
-	return err;
+	if (finding->image || finding->debug)
+		return open_object(code, options);
+	return is_generated(&code->image) ? open_map(code, options) : NULL;
 }
 
 struct imp_error *code_new(const struct image *image, const struct code_options *options,
@@ -185,8 +105,6 @@ void code_free(struct code *code)
 {
 	if (!code)
 		return;
-	symbols_free(code->kallsyms_symbols);
-	kallsyms_free(code->kallsyms);
 	perf_map_free(code->map);
 	free(code->path);
 	free(code);
@@ -241,14 +159,12 @@ struct imp_error *code_look_up(const struct code *code, file_off offset, struct 
 		name_by_map(code, offset, place);
 		return NULL;
 	}
-	if (code->layout)
-		place->has_address = elf_image_address(code->layout, offset, &place->address);
-	else if (code->symbols)
-		place->has_address = true, place->address = elf_addr_of(code->base + offset.value);
-	if (code->reason != KNOWN || !place->has_address) {
-		place->unknown = code->reason != KNOWN ? code->reason : UNKNOWN_OUTSIDE_IMAGE;
+	place->unknown = finding_address(code->finding, &code->image, offset, &place->address);
+	place->has_address = place->unknown == KNOWN;
+	if (code->reason != KNOWN)
+		place->unknown = code->reason;
+	if (place->unknown != KNOWN)
 		return NULL;
-	}
 	return name_by_tables(code, place);
 }
 

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "symbolize/alt_link.h"
 
 struct object {
 	struct objects *owner;
 	// Lent by the finder.
-	const struct elf_image *image, *debug;
+	const struct elf_image *image, *debug, *alt;
 	pthread_mutex_t lock;
 	// Set when what they speak of has been tried.
 	atomic_bool has_symbols, has_dwarf;
@@ -21,18 +20,16 @@ struct object {
 };
 
 struct objects {
-	struct finder *finder;
 	const struct log *log;
 	pthread_mutex_t lock;
 	ARRAY_OF(struct object *) all;
 };
 
-struct imp_error *objects_new(struct finder *finder, const struct log *log, struct objects **ret)
+struct imp_error *objects_new(const struct log *log, struct objects **ret)
 {
 	struct objects *objects = calloc(1, sizeof *objects);
 	if (!objects)
 		return &imp_error_no_memory;
-	objects->finder = finder;
 	objects->log = log;
 	pthread_mutex_init(&objects->lock, NULL);
 	*ret = objects;
@@ -78,6 +75,7 @@ static struct imp_error *get_locked(struct objects *objects, const struct findin
 	object->owner = objects;
 	object->image = finding->image;
 	object->debug = finding->debug;
+	object->alt = finding->alt;
 	pthread_mutex_init(&object->lock, NULL);
 	*ret = *added = object;
 	return NULL;
@@ -136,7 +134,13 @@ static struct imp_error *open_dwarf(struct object *object, const struct elf_imag
 	struct imp_error *err = debug_sections_open(image, &sections);
 	if (err)
 		return err;
-	err = alt_link_open(object->owner->finder, image, object->owner->log, &alt);
+	if (object->alt)
+		err = debug_sections_open(object->alt, &alt);
+	else if (elf_image_section_named(image, ".gnu_debugaltlink"))
+		log_message(object->owner->log, LOG_WARNING,
+			    "%s: some inlined functions have no name: the file that dwz moved "
+			    "them to is missing",
+			    elf_image_path(image));
 	if (err) {
 		debug_sections_close(&sections);
 		return err;

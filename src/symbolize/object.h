@@ -11,10 +11,8 @@
 struct objects;
 struct object;
 
-// FINDER (asked for the files that dwz moved entries to) and LOG (or NULL) are lent until
-// objects_free().
-struct imp_error *objects_new(struct finder *finder, const struct log *log,
-			      struct objects **ret) MUST_CHECK;
+// LOG (or NULL) is lent until objects_free().
+struct imp_error *objects_new(const struct log *log, struct objects **ret) MUST_CHECK;
 void objects_free(struct objects *objects);
 
 // The object of the files in FINDING, lent by OBJECTS. Safe from many threads, as is all below.

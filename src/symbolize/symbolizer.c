@@ -51,7 +51,7 @@ struct imp_error *symbolizer_new(struct finder *finder, const struct symbolizer_
 		err = symbolizer->map_dir ? NULL : &imp_error_no_memory;
 	}
 	if (!err)
-		err = objects_new(finder, symbolizer->options.log, &symbolizer->objects);
+		err = objects_new(symbolizer->options.log, &symbolizer->objects);
 	if (!err)
 		err = name_pool_new(&symbolizer->names);
 	if (err)
