@@ -6,6 +6,7 @@
 
 extern const struct command command_checkout;
 extern const struct command command_diff;
+extern const struct command command_info;
 extern const struct command command_list;
 extern const struct command command_record;
 extern const struct command command_snapshot;
@@ -13,7 +14,7 @@ extern const struct command command_stale;
 extern const struct command command_store;
 
 const struct command *const commands[] = {
-	&command_checkout, &command_diff,  &command_list,  &command_record,
+	&command_checkout, &command_diff,  &command_info,  &command_list, &command_record,
 	&command_snapshot, &command_stale, &command_store, NULL,
 };
 

@@ -76,6 +76,10 @@ void event_lay_out(struct event *event);
 // when memory ran out.
 char *event_name_of(const struct event_attr *attr);
 
+// "IP", "CALLCHAIN", …: what bit number BIT of sample_type records; NULL for one this build does
+// not know.
+const char *sample_bit_name(unsigned bit);
+
 struct id_slot {
 	uint64_t id;
 	// Index of the event + 1; 0 is a free slot.

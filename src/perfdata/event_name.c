@@ -76,3 +76,36 @@ char *event_name_of(const struct event_attr *attr)
 	}
 	return (char *)name.bytes;
 }
+
+static const char *const sample_bit_names[] = {
+	"IP",
+	"TID",
+	"TIME",
+	"ADDR",
+	"READ",
+	"CALLCHAIN",
+	"ID",
+	"CPU",
+	"PERIOD",
+	"STREAM_ID",
+	"RAW",
+	"BRANCH_STACK",
+	"REGS_USER",
+	"STACK_USER",
+	"WEIGHT",
+	"DATA_SRC",
+	"IDENTIFIER",
+	"TRANSACTION",
+	"REGS_INTR",
+	"PHYS_ADDR",
+	"AUX",
+	"CGROUP",
+	"DATA_PAGE_SIZE",
+	"CODE_PAGE_SIZE",
+	"WEIGHT_STRUCT",
+};
+
+const char *sample_bit_name(unsigned bit)
+{
+	return bit < COUNT_OF(sample_bit_names) ? sample_bit_names[bit] : NULL;
+}

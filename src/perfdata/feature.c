@@ -2,6 +2,8 @@
 // Header features: the table of those known, and the reading of what is kept of them.
 #include "perfdata/feature.h"
 
+#include <stdio.h>
+
 typedef void feature_reader(struct cursor *payload, struct features *features);
 
 static void read_cpus(struct cursor *payload, struct features *features)
@@ -101,6 +103,12 @@ static const struct feature_def {
 	[FEATURE_CPU_DOMAIN_INFO] = { "CPU_DOMAIN_INFO", NO_TEXT, NULL },
 	[FEATURE_E_MACHINE] = { "E_MACHINE", NO_TEXT, read_machine },
 	[FEATURE_CLN_SIZE] = { "CLN_SIZE", NO_TEXT, NULL },
+	[FEATURE_SIMPLEPERF_FILE] = { "SIMPLEPERF_FILE", NO_TEXT, NULL },
+	[FEATURE_SIMPLEPERF_META_INFO] = { "SIMPLEPERF_META_INFO", NO_TEXT, NULL },
+	[FEATURE_SIMPLEPERF_DEBUG_UNWIND] = { "SIMPLEPERF_DEBUG_UNWIND", NO_TEXT, NULL },
+	[FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE] = { "SIMPLEPERF_DEBUG_UNWIND_FILE", NO_TEXT, NULL },
+	[FEATURE_IMPRINT_NOTES] = { "IMPRINT_NOTES", NO_TEXT, NULL },
+	[FEATURE_SIMPLEPERF_FILE2] = { "SIMPLEPERF_FILE2", NO_TEXT, NULL },
 };
 
 static const struct feature_def *find_def(unsigned bit)
@@ -118,8 +126,8 @@ const char *feature_name(unsigned bit)
 bool feature_is_kept(unsigned bit)
 {
 	const struct feature_def *def = find_def(bit);
-	return def &&
-	       (def->text_at || def->read || bit == FEATURE_EVENT_DESC || bit == FEATURE_BUILD_ID);
+	return def && (def->text_at || def->read || bit == FEATURE_EVENT_DESC ||
+		       bit == FEATURE_BUILD_ID || bit == FEATURE_SIMPLEPERF_META_INFO);
 }
 
 char *feature_string(struct cursor *payload)
@@ -194,4 +202,48 @@ struct imp_error *feature_read_event_desc(struct cursor *payload, struct events 
 	for (uint32_t i = 0; !err && i < count; i++)
 		err = read_described_event(payload, attr_size, ret);
 	return err;
+}
+
+// One line of event_type_info, which ends at END.
+static struct imp_error *name_described_event(const char *line, const char *end,
+					      struct events *events)
+{
+	const char *comma = memchr(line, ',', (size_t)(end - line));
+	unsigned long long type = 0, config = 0;
+	if (!comma || sscanf(comma, ",%llu,%llu", &type, &config) != 2)
+		return NULL;
+	for (size_t i = 0; i < events->count; i++) {
+		struct event *event = &events->items[i];
+		if (event->name || event->attr.type != type || event->attr.config != config)
+			continue;
+		event->name = strndup(line, (size_t)(comma - line));
+		if (!event->name)
+			return &imp_error_no_memory;
+	}
+	return NULL;
+}
+
+static struct imp_error *name_described_events(const char *lines, struct events *events)
+{
+	enum { LINES_MOST = 4096 };
+	struct imp_error *err = NULL;
+	for (unsigned i = 0; !err && *lines && i < LINES_MOST; i++) {
+		const char *end = strchrnul(lines, '\n');
+		err = name_described_event(lines, end, events);
+		lines = *end ? end + 1 : end;
+	}
+	return err;
+}
+
+struct imp_error *feature_read_meta_info(struct cursor *payload, struct events *events)
+{
+	while (cursor_left(payload)) {
+		const char *key = cursor_string(payload);
+		const char *value = cursor_string(payload);
+		if (!value)
+			return cursor_error(payload, "SIMPLEPERF_META_INFO");
+		if (!strcmp(key, "event_type_info"))
+			return name_described_events(value, events);
+	}
+	return NULL;
 }

@@ -48,6 +48,12 @@ enum feature_bit {
 	FEATURE_CPU_DOMAIN_INFO = 32,
 	FEATURE_E_MACHINE = 33,
 	FEATURE_CLN_SIZE = 34,
+	// Those of Android's simpleperf.
+	FEATURE_SIMPLEPERF_FILE = 128,
+	FEATURE_SIMPLEPERF_META_INFO = 129,
+	FEATURE_SIMPLEPERF_DEBUG_UNWIND = 130,
+	FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE = 131,
+	FEATURE_SIMPLEPERF_FILE2 = 132,
 	// imprint's own: a list of sentences, what the recording lacks and why. Others skip it.
 	FEATURE_IMPRINT_NOTES = 200,
 	FEATURE_BITS = 256,
@@ -93,5 +99,9 @@ char *feature_string(struct cursor *payload);
 // Adds to RET the events that an EVENT_DESC has, with their IDs and names: the one place where
 // files name them.
 struct imp_error *feature_read_event_desc(struct cursor *payload, struct events *ret) MUST_CHECK;
+
+// Names those of EVENTS that have no name and that a SIMPLEPERF_META_INFO describes, in lines of
+// "name,type,config" under "event_type_info".
+struct imp_error *feature_read_meta_info(struct cursor *payload, struct events *events) MUST_CHECK;
 
 #endif

@@ -4,11 +4,19 @@
 
 #include <inttypes.h>
 
-enum { UPDATE_NAME = 2 };
+enum { UPDATE_NAME = 2, EVENT_TYPES_MOST = 1000 };
+
+// A name for the event with this ID. Owned.
+struct update {
+	uint64_t id;
+	char *name;
+};
 
 struct prologue {
 	struct events *events;
 	struct feature_sections *sections;
+	ARRAY_OF(struct update) updates;
+	unsigned event_types;
 };
 
 static void set_section(struct feature_sections *sections, unsigned bit, uint64_t offset,
@@ -73,14 +81,32 @@ static struct imp_error *read_event_update(struct prologue *prologue, const stru
 		return cursor_error(&body, "EVENT_UPDATE");
 	if (type != UPDATE_NAME)
 		return NULL;
-	const char *name = (const char *)body.start + body.at;
-	for (size_t i = 0; i < prologue->events->count; i++) {
-		struct event *event = &prologue->events->items[i];
-		// The update names an event by the first of its IDs.
-		if (event->id_count && event->ids[0] == id)
-			return name_event(event, name, cursor_left(&body));
+	char *name = strndup((const char *)body.start + body.at, cursor_left(&body));
+	struct update *update = name ? array_add(&prologue->updates) : NULL;
+	if (!update) {
+		free(name);
+		return &imp_error_no_memory;
 	}
+	*update = (struct update){ id, name };
 	return NULL;
+}
+
+// An update names an event by the first of its IDs. All at once: each by itself would have to go
+// through all events.
+static struct imp_error *apply_updates(struct prologue *prologue)
+{
+	struct imp_error *err = prologue->updates.count ? events_index(prologue->events) : NULL;
+	for (size_t i = 0; i < prologue->updates.count; i++) {
+		struct update *update = &prologue->updates.items[i];
+		const struct event *found = err ? NULL : events_by_id(prologue->events, update->id);
+		struct event *event =
+			found ? &prologue->events->items[found - prologue->events->items] : NULL;
+		if (event && !event->name && *update->name)
+			event->name = steal(update->name);
+		free(update->name);
+	}
+	array_fini(&prologue->updates);
+	return err;
 }
 
 // perf before 3.11 named events by their config.
@@ -90,6 +116,8 @@ static struct imp_error *read_event_type(struct prologue *prologue, const struct
 	uint64_t config = cursor_u64(&body);
 	if (body.failed)
 		return cursor_error(&body, "HEADER_EVENT_TYPE");
+	if (prologue->event_types++ >= EVENT_TYPES_MOST)
+		return NULL;
 	const char *name = (const char *)body.start + body.at;
 	struct imp_error *err = NULL;
 	for (size_t i = 0; !err && i < prologue->events->count; i++)
@@ -120,7 +148,7 @@ static struct imp_error *read_record(struct prologue *prologue, const struct rec
 struct imp_error *prologue_read(struct stream *stream, struct events *events,
 				struct feature_sections *sections, struct warnings *warnings)
 {
-	struct prologue prologue = { events, sections };
+	struct prologue prologue = { .events = events, .sections = sections };
 	struct chunk_room room;
 	struct imp_error *err = chunk_room_init(&room, stream->end - stream->start);
 	struct chunk chunk = { .stop = CHUNK_END };
@@ -142,5 +170,9 @@ struct imp_error *prologue_read(struct stream *stream, struct events *events,
 	}
 	stream->alignment = from & 7;
 	chunk_room_fini(&room);
+	struct imp_error *late = apply_updates(&prologue);
+	if (!err)
+		return late;
+	imp_error_free(late);
 	return err;
 }

@@ -165,13 +165,13 @@ static struct imp_error *load_feature(const struct recording *recording, unsigne
 	return NULL;
 }
 
-static const struct event *find_described(const struct events *described, size_t index,
-					  const struct event *event)
+// The event that DESCRIBED, at INDEX of its list, tells of: by its first ID; without one, in order.
+static struct event *find_event(struct events *events, const struct event *described, size_t index)
 {
-	for (size_t i = 0; event->id_count && i < described->count; i++)
-		if (described->items[i].id_count && described->items[i].ids[0] == event->ids[0])
-			return &described->items[i];
-	return index < described->count && !event->id_count ? &described->items[index] : NULL;
+	if (!described->id_count)
+		return index < events->count ? &events->items[index] : NULL;
+	const struct event *found = events_by_id(events, described->ids[0]);
+	return found ? &events->items[found - events->items] : NULL;
 }
 
 static struct imp_error *name_events(struct recording *recording, struct events *described)
@@ -182,18 +182,16 @@ static struct imp_error *name_events(struct recording *recording, struct events 
 		*described = (struct events){ 0 };
 		return NULL;
 	}
-	for (size_t i = 0; i < recording->events.count; i++) {
-		struct event *event = &recording->events.items[i];
-		const struct event *found = find_described(described, i, event);
-		if (!found || !found->name || !*found->name)
+	struct imp_error *err = events_index(&recording->events);
+	for (size_t i = 0; !err && i < described->count; i++) {
+		char **name = &described->items[i].name;
+		struct event *event = find_event(&recording->events, &described->items[i], i);
+		if (!event || !*name || !**name)
 			continue;
-		char *name = strdup(found->name);
-		if (!name)
-			return &imp_error_no_memory;
 		free(event->name);
-		event->name = name;
+		event->name = steal(*name);
 	}
-	return NULL;
+	return err;
 }
 
 static struct imp_error *read_event_desc(struct recording *recording, struct cursor *payload)
@@ -215,6 +213,8 @@ static struct imp_error *take_feature(struct recording *recording, unsigned bit)
 		return err;
 	if (bit == FEATURE_EVENT_DESC)
 		return read_event_desc(recording, &payload);
+	if (bit == FEATURE_SIMPLEPERF_META_INFO)
+		return feature_read_meta_info(&payload, &recording->events);
 	if (bit == FEATURE_BUILD_ID)
 		return build_id_table_read(&payload, &recording->build_ids);
 	return feature_read(bit, &payload, &recording->features);

@@ -38,7 +38,7 @@ struct scan_run {
 	atomic_bool has_failed;
 	// Where the next raw record begins for certain, while not ended.
 	uint64_t boundary;
-	bool is_ended;
+	atomic_bool is_ended;
 	struct chunk_room *rooms;
 	// Of the second half, compressed records.
 	struct inflater *inflater;
@@ -202,7 +202,8 @@ static struct imp_error *load_piece(struct scan_run *run, size_t number, uint64_
 {
 	pthread_mutex_lock(&run->lock);
 	bool is_certain = run->committed == number;
-	uint64_t boundary = run->boundary;
+	// Nobody moves it before this piece is handed in.
+	uint64_t boundary = is_certain ? run->boundary : 0;
 	bool is_ended = run->is_ended || run->has_failed;
 	pthread_mutex_unlock(&run->lock);
 	slot->start = NOWHERE;
