@@ -9,36 +9,25 @@
 
 #include "base/file.h"
 
-// Its code is elsewhere: an executable section that has no bytes here, and none that has.
-static bool is_debug_file(const struct elf_image *image)
+void intake_describe(const struct elf_brief *brief, struct store_item *item)
 {
-	bool has_hollow = false;
-	for (size_t i = 0; i < elf_image_section_count(image); i++) {
-		const struct elf_section *section = elf_image_section(image, i);
-		if (!(section->flags & SHF_EXECINSTR) || !(section->flags & SHF_ALLOC))
-			continue;
-		if (section->type != SHT_NOBITS)
-			return false;
-		has_hollow = true;
-	}
-	// dwz's common files have no sections of code at all.
-	return has_hollow ||
-	       (elf_image_has_dwarf(image) && elf_image_section_named(image, ".debug_str") &&
-		!elf_image_section_named(image, ".text") && !elf_image_segment_count(image));
+	item->role = brief->is_debug_file ? STORE_DEBUG : STORE_EXECUTABLE;
+	if (brief->has_dwarf)
+		item->rank = STORE_DWARF;
+	else if (brief->has_symtab)
+		item->rank = STORE_SYMTAB;
+	else
+		item->rank = brief->has_debugdata ? STORE_MINI : STORE_STRIPPED;
 }
 
-void intake_describe(const struct elf_image *image, struct store_item *item)
+void intake_describe_image(const struct elf_image *image, struct store_item *item)
 {
+	struct elf_brief brief;
+	size_t size;
+	const void *bytes = elf_image_bytes(image, &size);
+	elf_brief_read_memory(bytes, size, &brief);
 	item->id = *elf_image_id(image);
-	item->role = is_debug_file(image) ? STORE_DEBUG : STORE_EXECUTABLE;
-	if (elf_image_has_dwarf(image))
-		item->rank = STORE_DWARF;
-	else if (elf_image_has_symtab(image))
-		item->rank = STORE_SYMTAB;
-	else if (elf_image_section_named(image, ".gnu_debugdata"))
-		item->rank = STORE_MINI;
-	else
-		item->rank = STORE_STRIPPED;
+	intake_describe(&brief, item);
 }
 
 static bool has_suffix(const char *path, const char *suffix)
@@ -62,45 +51,60 @@ static bool is_packed_image(const char *path)
 }
 
 // Objects in the middle of a build are no images that run; modules are.
-static bool is_wanted(const struct elf_image *image)
+static bool is_wanted(const struct elf_brief *brief, const struct build_id *id)
 {
-	enum elf_image_type type = elf_image_type(image);
-	if (type == ELF_EXECUTABLE || type == ELF_SHARED)
+	if (brief->type == ET_EXEC || brief->type == ET_DYN)
 		return true;
-	return type == ELF_RELOCATABLE && (!build_id_is_none(elf_image_id(image)) ||
-					   elf_image_section_named(image, ".modinfo"));
+	return brief->type == ET_REL && (!build_id_is_none(id) || brief->is_module);
 }
 
-static struct imp_error *add_image(const struct intake *intake, int fd, bool is_packed,
-				   const struct stat *stat, const char *path,
+static struct imp_error *add_plain(const struct intake *intake, int fd, struct store_item *item,
 				   enum intake_outcome *ret)
+{
+	struct elf_brief brief;
+	struct imp_error *err = elf_brief_read_fd(fd, item->path, &brief);
+	if (err || !is_wanted(&brief, &item->id))
+		return err;
+	intake_describe(&brief, item);
+	*ret = INTAKE_ADDED;
+	return store_batch_add_fd(intake->batch, item, fd);
+}
+
+static struct imp_error *add_packed(const struct intake *intake, int fd, struct store_item *item,
+				    enum intake_outcome *ret)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (own < 0)
-		return error_system(errno, "%s: cannot duplicate its descriptor", path);
+		return error_system(errno, "%s: cannot duplicate its descriptor", item->path);
 	_cleanup_elf_image_ struct elf_image *image = NULL;
-	struct imp_error *err = elf_image_open_fd(own, path, 0, &image);
+	struct imp_error *err = elf_image_open_fd(own, item->path, 0, &image);
 	if (err && (imp_error_code(err) == IMP_ERR_BAD_DATA ||
 		    imp_error_code(err) == IMP_ERR_UNSUPPORTED)) {
 		log_message(intake->log, LOG_DEBUG, "%s", imp_error_message(err));
 		imp_error_free(err);
-		*ret = INTAKE_NO_IMAGE;
 		return NULL;
 	}
 	if (err)
 		return err;
-	if (!is_wanted(image)) {
-		*ret = INTAKE_NO_IMAGE;
-		return NULL;
-	}
-	struct store_item item = { .path = path, .source = stat };
-	intake_describe(image, &item);
-	*ret = INTAKE_ADDED;
-	if (!is_packed)
-		return store_batch_add_fd(intake->batch, &item, fd);
 	size_t size;
 	const void *bytes = elf_image_bytes(image, &size);
-	return store_batch_add_memory(intake->batch, &item, bytes, size);
+	struct elf_brief brief;
+	elf_brief_read_memory(bytes, size, &brief);
+	item->id = *elf_image_id(image);
+	if (!is_wanted(&brief, &item->id))
+		return NULL;
+	intake_describe(&brief, item);
+	*ret = INTAKE_ADDED;
+	return store_batch_add_memory(intake->batch, item, bytes, size);
+}
+
+static struct imp_error *has_magic(int fd, const char *path, bool *ret)
+{
+	uint8_t magic[SELFMAG];
+	size_t got;
+	struct imp_error *err = file_pread(fd, path, magic, sizeof magic, 0, &got);
+	*ret = !err && got == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+	return err;
 }
 
 struct imp_error *intake_fd(const struct intake *intake, int fd, const char *path,
@@ -109,24 +113,20 @@ struct imp_error *intake_fd(const struct intake *intake, int fd, const char *pat
 	struct stat stat;
 	if (fstat(fd, &stat) < 0)
 		return error_system(errno, "%s: cannot stat", path);
-	uint8_t magic[SELFMAG] = { 0 };
-	size_t got = 0;
-	struct imp_error *err =
-		S_ISREG(stat.st_mode) ? file_pread(fd, path, magic, sizeof magic, 0, &got) : NULL;
-	if (err)
-		return err;
-	bool is_elf = got == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 	*ret = INTAKE_NO_IMAGE;
-	if (got < SELFMAG || (!is_elf && !intake->unpacks_all && !is_packed_image(path)))
+	if (!S_ISREG(stat.st_mode))
 		return NULL;
-	struct store_item item = { .path = path };
-	err = is_elf ? elf_build_id_read_fd(fd, path, 0, &item.id) : NULL;
-	if (err)
+	struct store_item item = { .path = path, .source = &stat };
+	struct imp_error *err = elf_build_id_read_fd(fd, path, 0, &item.id);
+	bool is_elf = !build_id_is_none(&item.id);
+	if (!err && !is_elf)
+		err = has_magic(fd, path, &is_elf);
+	if (err || (!is_elf && !intake->unpacks_all && !is_packed_image(path)))
 		return err;
 	if (build_id_is_none(&item.id) ? store_knows_path(intake->store, path, &stat)
 				       : store_knows_file(intake->store, &item, &stat)) {
 		*ret = INTAKE_KNOWN;
 		return NULL;
 	}
-	return add_image(intake, fd, !is_elf, &stat, path, ret);
+	return is_elf ? add_plain(intake, fd, &item, ret) : add_packed(intake, fd, &item, ret);
 }

@@ -4,11 +4,14 @@
 #define FIND_INTAKE_H
 
 #include "base/log.h"
+#include "elf/elf_brief.h"
 #include "elf/elf_image.h"
 #include "store/store.h"
 
-// The ID, role and rank of IMAGE as an item of the store; its path is left alone.
-void intake_describe(const struct elf_image *image, struct store_item *item);
+// Role and rank of an image as an item of the store, from its headers.
+void intake_describe(const struct elf_brief *brief, struct store_item *item);
+// The same, and the ID, of an open image.
+void intake_describe_image(const struct elf_image *image, struct store_item *item);
 
 enum intake_outcome {
 	// In the batch (which may find that the store has these bytes).

@@ -49,7 +49,7 @@ static struct imp_error *take_memory(const struct intake *intake, const struct b
 	if (err)
 		return err;
 	struct store_item item = { .path = name };
-	intake_describe(image, &item);
+	intake_describe_image(image, &item);
 	item.role = role;
 	counts->added++;
 	return store_batch_add_memory(intake->batch, &item, bytes->bytes, bytes->size);

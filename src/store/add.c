@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/parallel.h"
 #include "store/object.h"
 
 static struct imp_error *check_writable(const struct store *store)
@@ -25,7 +26,10 @@ static struct imp_error *add(struct store *store, const struct store_item *item,
 	err = pending_write(store, item, source, &pending);
 	if (err)
 		return err;
+	_cleanup_close_ int lock = -1;
 	err = pending_sync(store, &pending);
+	if (!err)
+		err = store_lock(store, LOCK_ADD, &lock);
 	if (!err)
 		err = pending_publish(store, &pending, ret);
 	pending_fini(store, &pending);
@@ -134,27 +138,34 @@ struct imp_error *store_batch_new(struct store *store, struct store_batch **ret)
 	return NULL;
 }
 
+// What has gathered, taken out of the batch.
+struct gathered {
+	struct store_batch *batch;
+	ARRAY_OF(struct pending);
+};
+
 // One call for the whole file system is cheaper than one for each of many files, dearer for few.
-static struct imp_error *sync_all(struct store_batch *batch)
+static struct imp_error *sync_all(struct store *store, const struct gathered *gathered)
 {
 	enum { FEW = 8 };
 	size_t written = 0;
-	for (size_t i = 0; i < batch->pending.count; i++)
-		written += batch->pending.items[i].tmp_name[0] != 0;
+	for (size_t i = 0; i < gathered->count; i++)
+		written += gathered->items[i].tmp_name[0] != 0;
 	if (written > FEW) {
-		if (syncfs(batch->store->root) < 0)
-			return error_system(errno, "%s: cannot make files durable",
-					    batch->store->dir);
+		if (syncfs(store->root) < 0)
+			return error_system(errno, "%s: cannot make files durable", store->dir);
 		return NULL;
 	}
 	struct imp_error *err = NULL;
-	for (size_t i = 0; !err && i < batch->pending.count; i++)
-		err = pending_sync(batch->store, &batch->pending.items[i]);
+	for (size_t i = 0; !err && i < gathered->count; i++)
+		err = pending_sync(store, &gathered->items[i]);
 	return err;
 }
 
-static void count_added(struct store_batch_counts *counts, const struct store_added *added)
+static void count_added(struct store_batch *batch, const struct store_added *added)
 {
+	struct store_batch_counts *counts = &batch->counts;
+	pthread_mutex_lock(&batch->mutex);
 	if (added->is_new) {
 		counts->added++;
 		counts->added_bytes += added->size_bytes;
@@ -163,23 +174,44 @@ static void count_added(struct store_batch_counts *counts, const struct store_ad
 	}
 	if (added->is_new && added->is_collision)
 		counts->collisions++;
+	pthread_mutex_unlock(&batch->mutex);
 }
 
-// Publishes what has gathered; all of it is given back in any case. Called with the mutex held.
+static struct imp_error *publish_piece(void *arg, unsigned worker, size_t piece)
+{
+	(void)worker;
+	struct gathered *gathered = arg;
+	struct store_added added = { 0 };
+	struct imp_error *err =
+		pending_publish(gathered->batch->store, &gathered->items[piece], &added);
+	if (!err)
+		count_added(gathered->batch, &added);
+	return err;
+}
+
+// Publishes what has gathered; all of it is given back in any case. Called with the mutex held,
+// which is let go meanwhile.
 static struct imp_error *flush(struct store_batch *batch)
 {
-	struct imp_error *err = sync_all(batch);
-	for (size_t i = 0; i < batch->pending.count; i++) {
-		struct pending *pending = &batch->pending.items[i];
-		struct store_added added = { 0 };
-		if (!err)
-			err = pending_publish(batch->store, pending, &added);
-		if (!err)
-			count_added(&batch->counts, &added);
-		pending_fini(batch->store, pending);
-	}
-	batch->pending.count = 0;
+	enum { MANY = 64 };
+	struct gathered gathered = { .batch = batch };
+	gathered.items = batch->pending.items;
+	gathered.count = batch->pending.count;
+	batch->pending.items = NULL;
+	batch->pending.count = batch->pending.room = 0;
 	batch->bytes = 0;
+	pthread_mutex_unlock(&batch->mutex);
+	_cleanup_close_ int lock = -1;
+	struct imp_error *err = sync_all(batch->store, &gathered);
+	if (!err)
+		err = store_lock(batch->store, LOCK_ADD, &lock);
+	if (!err)
+		err = parallel_run(gathered.count > MANY ? parallel_workers(0) : 1, gathered.count,
+				   publish_piece, &gathered);
+	for (size_t i = 0; i < gathered.count; i++)
+		pending_fini(batch->store, &gathered.items[i]);
+	free(gathered.items);
+	pthread_mutex_lock(&batch->mutex);
 	return err;
 }
 
@@ -219,7 +251,9 @@ struct imp_error *store_batch_add_memory(struct store_batch *batch, const struct
 
 struct imp_error *store_batch_commit(struct store_batch *batch, struct store_batch_counts *counts)
 {
+	pthread_mutex_lock(&batch->mutex);
 	struct imp_error *err = flush(batch);
+	pthread_mutex_unlock(&batch->mutex);
 	if (counts)
 		*counts = batch->counts;
 	array_fini(&batch->pending);

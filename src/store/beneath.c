@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Walking below an open directory one component at a time.
-//
-// openat2() would do the same in one call, but is missing before Linux 5.6 and refused by some
-// sandboxes.
+// Walking below an open directory.
 #include "store/beneath.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -27,7 +27,9 @@ static int open_step(int dir, const char *name, bool make)
 	return openat(dir, name, FLAGS);
 }
 
-int beneath_open_dir(int root, const char *path, bool make)
+// One component at a time; for kernels before 5.6, sandboxes that refuse openat2(), and to make
+// what is missing.
+static int walk_to_dir(int root, const char *path, bool make)
 {
 	_cleanup_close_ int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
 	while (at >= 0 && *path) {
@@ -45,6 +47,33 @@ int beneath_open_dir(int root, const char *path, bool make)
 		path += length + (path[length] == '/');
 	}
 	return steal_fd(&at);
+}
+
+static int open_at_once(int root, const char *path)
+{
+	const struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+}
+
+// Most often only the last component is missing.
+static int make_last(int root, const char *path)
+{
+	const char *name;
+	_cleanup_close_ int parent = beneath_open_parent(root, path, false, &name);
+	if (parent < 0 || (mkdirat(parent, name, 0777) < 0 && errno != EEXIST))
+		return -1;
+	return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int beneath_open_dir(int root, const char *path, bool make)
+{
+	int fd = *path ? open_at_once(root, path) : -1;
+	if (fd < 0 && *path && errno == ENOENT && make)
+		fd = make_last(root, path);
+	if (fd >= 0 || (*path && errno == ENOENT && !make))
+		return fd;
+	return walk_to_dir(root, path, make);
 }
 
 int beneath_open_parent(int root, const char *path, bool make, const char **name)

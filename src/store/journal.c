@@ -293,7 +293,7 @@ static struct imp_error *journal_shorten(struct store *store, const char *shard)
 }
 
 static struct imp_error *shard_append(struct store *store, const char *shard,
-				      const struct journal_line *line)
+				      const struct journal_line *lines, size_t count)
 {
 	_cleanup_close_ int fd = openat(
 		store->home, shard, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -304,7 +304,8 @@ static struct imp_error *shard_append(struct store *store, const char *shard,
 	// What a full disk cut short must not swallow this line too.
 	if (size > 0)
 		buffer_text(&text, "\n");
-	line_format(&text, line);
+	for (size_t i = 0; i < count; i++)
+		line_format(&text, &lines[i]);
 	if (text.failed)
 		return &imp_error_no_memory;
 	struct imp_error *err = file_write(fd, shard, text.bytes, text.size);
@@ -312,10 +313,13 @@ static struct imp_error *shard_append(struct store *store, const char *shard,
 	return err || !is_due ? err : journal_shorten(store, shard);
 }
 
-struct imp_error *journal_append(struct store *store, const struct journal_line *line)
+struct imp_error *journal_append(struct store *store, const struct journal_line *lines,
+				 size_t count)
 {
-	struct imp_error *err = shard_append(store, journal_shard(&line->entry).text, line);
-	if (err || line->kind != 's' || !line->path)
+	const struct journal_line *first = &lines[0];
+	struct imp_error *err =
+		shard_append(store, journal_shard(&first->entry).text, lines, count);
+	if (err || first->kind != 's' || !first->path)
 		return err;
-	return shard_append(store, path_shard(line->path).text, line);
+	return shard_append(store, path_shard(first->path).text, first, 1);
 }

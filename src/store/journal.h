@@ -54,6 +54,8 @@ struct imp_error *journal_read_entry(struct store *store, const struct entry_nam
 struct imp_error *journal_read_path(struct store *store, const char *path,
 				    struct journal *ret) MUST_CHECK;
 
-struct imp_error *journal_append(struct store *store, const struct journal_line *line) MUST_CHECK;
+// Appends COUNT lines about one entry; the first may be a sight with a path.
+struct imp_error *journal_append(struct store *store, const struct journal_line *lines,
+				 size_t count) MUST_CHECK;
 
 #endif

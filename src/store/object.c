@@ -46,9 +46,13 @@ static struct imp_error *digest_fd(struct store *store, int in, const char *path
 	_cleanup_free_ uint8_t *bytes = malloc(COPY_BYTES);
 	if (!err && !bytes)
 		err = &imp_error_no_memory;
+	// A file that its size says is at its end is not asked again.
+	struct stat stat;
+	uint64_t end = fstat(in, &stat) < 0 ? UINT64_MAX : (uint64_t)stat.st_size;
 	uint64_t done = 0;
-	for (size_t got = COPY_BYTES; !err && got == COPY_BYTES; done += got) {
-		err = file_pread(in, path, bytes, COPY_BYTES, done, &got);
+	for (size_t got = 1; !err && got && done < end; done += got) {
+		size_t wanted = end - done < COPY_BYTES ? (size_t)(end - done) : COPY_BYTES;
+		err = file_pread(in, path, bytes, wanted, done, &got);
 		if (!err && !EVP_DigestUpdate(digest, bytes, got))
 			err = error_new(IMP_ERR_UNSUPPORTED, "SHA-256 does not work here");
 		if (!err && out >= 0)
@@ -257,20 +261,23 @@ static struct imp_error *describe_better(struct store *store, int entry,
 static struct imp_error *note(struct store *store, int entry, const struct entry_name *name,
 			      const struct pending *pending, bool is_new)
 {
-	struct journal_line line = { .time_s = time(NULL), .entry = *name, .hash = pending->hash };
-	struct imp_error *err = NULL;
+	struct journal_line lines[2] = {
+		{ .kind = 's', .stamp = pending->source, .path = pending->path },
+		{ .kind = 'v' },
+	};
 	struct stat stat;
 	struct store_object object = pending_object(pending);
-	if (is_new && !fstatat(entry, object_name_of(&object).text, &stat, AT_SYMLINK_NOFOLLOW)) {
-		line.kind = 'v';
-		line.stamp = file_stamp_of(&stat);
-		err = journal_append(store, &line);
+	bool is_verified =
+		is_new && !fstatat(entry, object_name_of(&object).text, &stat, AT_SYMLINK_NOFOLLOW);
+	if (is_verified)
+		lines[1].stamp = file_stamp_of(&stat);
+	for (size_t i = 0; i < 2; i++) {
+		lines[i].time_s = time(NULL);
+		lines[i].entry = *name;
+		lines[i].hash = pending->hash;
 	}
-	line.kind = 's';
-	line.stamp = pending->source;
-	line.path = pending->path;
 	entry_touch(entry);
-	return err ? err : journal_append(store, &line);
+	return journal_append(store, lines, is_verified ? 2 : 1);
 }
 
 // The object with the pending one's bytes, or NULL.
@@ -302,27 +309,31 @@ static struct imp_error *publish_in(struct store *store, int entry, const struct
 	if (!same && !pending->tmp_name[0])
 		return error_new(IMP_ERR_SYSTEM, "taken out of the store while it was added");
 	err = same ? describe_better(store, entry, same, pending) : place(store, entry, pending);
-	_cleanup_store_objects_ struct store_objects now = { 0 };
+	bool is_fresh = !objects.count;
+	if (!err && !same) {
+		struct store_object *slot = array_add(&objects);
+		if (!slot)
+			return &imp_error_no_memory;
+		*slot = pending_object(pending);
+		slot->added_s = time(NULL);
+	} else if (!err) {
+		objects.count = 0;
+		err = entry_objects(entry, name, &objects);
+	}
 	if (!err)
-		err = entry_objects(entry, name, &now);
-	if (!err)
-		err = view_update(store, name, entry, &now);
+		err = view_update(store, name, entry, &objects, is_fresh);
 	return err ? err : note(store, entry, name, pending, !same);
 }
 
 struct imp_error *pending_publish(struct store *store, struct pending *pending,
 				  struct store_added *ret)
 {
-	_cleanup_close_ int lock = -1;
-	struct imp_error *err = store_lock(store, LOCK_ADD, &lock);
-	if (err)
-		return err;
 	struct entry_name name = entry_name_of(&pending->id, &pending->hash);
 	_cleanup_close_ int entry = store_entry_open(store, &name, true);
 	if (entry < 0)
 		return error_system(errno, "%s: cannot make the entry %s", store->dir, name.text);
 	struct store_added added = { .hash = pending->hash, .size_bytes = pending->size_bytes };
-	err = publish_in(store, entry, &name, pending, &added);
+	struct imp_error *err = publish_in(store, entry, &name, pending, &added);
 	if (!err && ret)
 		*ret = added;
 	return err;

@@ -40,8 +40,8 @@ struct imp_error *pending_write(struct store *store, const struct store_item *it
 // Makes the bytes of one pending object durable.
 struct imp_error *pending_sync(struct store *store, const struct pending *pending) MUST_CHECK;
 
-// Gives the object its name in its entry, sets the links, notes the sight. The temporary file is
-// gone then.
+// Gives the object its name in its entry, and the names for other tools; notes the sight. The
+// temporary file is gone then. Called under LOCK_ADD.
 struct imp_error *pending_publish(struct store *store, struct pending *pending,
 				  struct store_added *ret) MUST_CHECK;
 

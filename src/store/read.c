@@ -62,7 +62,7 @@ struct imp_error *object_set_aside(struct store *store, int entry, const struct 
 		    store->dir, to);
 	_cleanup_store_objects_ struct store_objects left = { 0 };
 	err = entry_objects(entry, name, &left);
-	return err ? err : view_update(store, name, entry, &left);
+	return err ? err : view_update(store, name, entry, &left, false);
 }
 
 static struct imp_error *verify_bytes(struct store *store, int fd, const char *path,
@@ -103,7 +103,7 @@ static struct imp_error *verify_once(struct store *store, int entry, int fd, con
 				     .hash = object->hash,
 				     .stamp = stamp };
 	// Not being able to note it costs a second look, no more.
-	imp_error_free(journal_append(store, &line));
+	imp_error_free(journal_append(store, &line, 1));
 	return NULL;
 }
 

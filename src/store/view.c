@@ -119,7 +119,7 @@ static void remove_place(struct store *store, const struct view_def *view,
 }
 
 struct imp_error *view_update(struct store *store, const struct entry_name *name, int entry,
-			      const struct store_objects *objects)
+			      const struct store_objects *objects, bool is_fresh)
 {
 	for (size_t i = 0; i < VIEWS; i++) {
 		const struct view_def *view = &views[i];
@@ -127,7 +127,7 @@ struct imp_error *view_update(struct store *store, const struct entry_name *name
 		struct object_name object = { "" };
 		if (best)
 			object = object_name_of(best);
-		if (!view->name && !has_places(name))
+		if ((!view->name && !has_places(name)) || (!best && is_fresh))
 			continue;
 		bool is_done = true;
 		if (!best && view->name)

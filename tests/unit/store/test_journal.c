@@ -17,7 +17,7 @@ static void append(struct scratch *scratch, int64_t time, const char *path)
 	line.entry = entry_name_of(&id, NULL);
 	line.stamp = (struct file_stamp){ 1, 2, 3, -4, 5 };
 	memset(line.hash.bytes, 7, sizeof line.hash.bytes);
-	CHECK_OK(journal_append(scratch->store, &line));
+	CHECK_OK(journal_append(scratch->store, &line, 1));
 }
 
 static void read_all(struct scratch *scratch, struct journal *ret)
