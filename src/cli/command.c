@@ -12,11 +12,22 @@ extern const struct command command_record;
 extern const struct command command_snapshot;
 extern const struct command command_stale;
 extern const struct command command_store;
+extern const struct command command_which;
 
+// clang-format off
 const struct command *const commands[] = {
-	&command_checkout, &command_diff,  &command_info,  &command_list, &command_record,
-	&command_snapshot, &command_stale, &command_store, NULL,
+	&command_checkout,
+	&command_diff,
+	&command_info,
+	&command_list,
+	&command_record,
+	&command_snapshot,
+	&command_stale,
+	&command_store,
+	&command_which,
+	NULL,
 };
+// clang-format on
 
 const struct command *command_find(const struct command *const *table, const char *name)
 {

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "find/dir_index.h"
 #include "find/kernels.h"
+#include "find/processes.h"
 #include "find/search.h"
 #include "find/sources.h"
 #include "store/store.h"
@@ -61,6 +62,7 @@ void finder_free(struct finder *finder)
 	}
 	dir_index_free(finder->index);
 	kernels_free(finder->kernels);
+	processes_free(finder->processes);
 	store_free(finder->store);
 	opened_fini(&finder->opened);
 	for (size_t i = 0; i < finder->strings.count; i++)
@@ -121,7 +123,8 @@ static struct imp_error *open_parts(struct finder *finder)
 {
 	finder->cache = calloc(1, sizeof *finder->cache);
 	finder->kernels = kernels_new(finder->options.log);
-	if (!finder->cache || !finder->kernels)
+	finder->processes = processes_new();
+	if (!finder->cache || !finder->kernels || !finder->processes)
 		return &imp_error_no_memory;
 	pthread_mutex_init(&finder->cache->lock, NULL);
 	struct imp_error *err = NULL;
@@ -428,6 +431,11 @@ struct imp_error *finder_find(struct finder *finder, const struct image *image,
 	if (!err)
 		*ret = &entry->finding;
 	return err;
+}
+
+struct imp_error *finder_add_process(struct finder *finder, uint32_t pid)
+{
+	return processes_add(finder->processes, pid);
 }
 
 enum unknown_reason finding_address(const struct finding *finding, const struct image *image,

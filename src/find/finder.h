@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "elf/symbols.h"
 #include "model/image.h"
@@ -110,6 +111,21 @@ enum unknown_reason finding_address(const struct finding *finding, const struct 
 // is looked for once. IMAGE's strings are copied.
 struct imp_error *finder_find(struct finder *finder, const struct image *image,
 			      const struct finding **ret) MUST_CHECK;
+
+// Lets process PID be asked for what it has mapped: the bytes of a file that was replaced or
+// deleted since. Before the first question that needs it.
+struct imp_error *finder_add_process(struct finder *finder, uint32_t pid) MUST_CHECK;
+
+struct found_ids {
+	ARRAY_OF(struct build_id);
+};
+void found_ids_fini(struct found_ids *ids);
+#define _cleanup_found_ids_ __attribute__((cleanup(found_ids_fini)))
+
+// Appends the IDs that begin with PREFIX (hex digits, at least two) in the places that name files
+// by ID.
+struct imp_error *finder_complete(struct finder *finder, const char *prefix,
+				  struct found_ids *ret) MUST_CHECK;
 
 // The names of the sources in the order in which they are asked; NULL-terminated.
 const char *const *finder_sources(void);

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "find/processes.h"
 #include "find/search.h"
 
 // The recorded path without the kernel's " (deleted)"; NULL when it names no file.
@@ -20,6 +21,17 @@ static char *plain_path(const struct search *search)
 	if (length > strlen(deleted) && !strcmp(copy + length - strlen(deleted), deleted))
 		copy[length - strlen(deleted)] = 0;
 	return copy;
+}
+
+struct imp_error *look_at_processes(struct search *search)
+{
+	int fd;
+	_cleanup_free_ char *place = NULL;
+	if (search->finding->image)
+		return NULL;
+	struct imp_error *err = processes_open(search->finder->processes, &search->image->id,
+					       search->image->id_is_padded, &fd, &place);
+	return err || fd < 0 ? err : search_try_fd(search, fd, place);
 }
 
 struct imp_error *look_at_path(struct search *search)

@@ -9,6 +9,7 @@
 
 struct dir_index;
 struct kernels;
+struct processes;
 struct store;
 
 // What all searches share.
@@ -21,6 +22,7 @@ struct finder {
 	struct opened opened;
 	struct dir_index *index;
 	struct kernels *kernels;
+	struct processes *processes;
 	// NULL: none.
 	struct store *store;
 	struct cache *cache;
@@ -84,6 +86,7 @@ char *path_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct imp_error *look_in_images(struct search *search);
 struct imp_error *look_in_store(struct search *search);
 struct imp_error *look_in_perf_cache(struct search *search);
+struct imp_error *look_at_processes(struct search *search);
 struct imp_error *look_at_path(struct search *search);
 struct imp_error *look_in_debug_trees(struct search *search);
 struct imp_error *look_by_debuglink(struct search *search);

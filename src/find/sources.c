@@ -12,14 +12,16 @@ enum {
 	ALL = KERNELS | MODULES | FILES | VDSOS
 };
 
-// What the user named comes first, then what was captured, then what is installed, then what was
-// fetched. A debug link is followed when the file that has it was found.
+// What the user named comes first, then where it was mapped from, then what was captured, then what
+// is installed beside it, then what was fetched. A debug link is followed when the file that has it
+// was found.
 const struct source_def sources[] = {
 	{ "images", ALL, look_in_images },
+	{ "path", KERNELS | MODULES | FILES, look_at_path },
+	{ "process", FILES, look_at_processes },
 	{ "store", ALL, look_in_store },
 	{ "perf cache", ALL, look_in_perf_cache },
 	{ "vmlinux", KERNELS, look_for_vmlinux },
-	{ "path", KERNELS | MODULES | FILES, look_at_path },
 	{ "modules", MODULES, look_for_modules },
 	{ "own vdso", VDSOS, look_at_own_vdso },
 	{ "debug tree", ALL, look_in_debug_trees },

@@ -33,15 +33,19 @@ static bool is_module(const struct search *search)
 	return search->image->kind == IMAGE_MODULE || search->image->kind == IMAGE_GUEST_MODULE;
 }
 
-// Compressed kernels and modules in the directories, by their names.
+// Compressed kernels and modules in the directories, by their names. Where only the ID is known, a
+// module may be any of them, unless they are so many that unpacking them would take minutes.
 static struct imp_error *look_at_packed(struct search *search)
 {
+	enum { NAMELESS_MOST = 256 };
 	char name[128] = "vmlinu";
 	if (is_module(search))
-		module_name_of(search->image->path, name, sizeof name);
+		module_name_of(search->image->path ? search->image->path : "", name, sizeof name);
 	_cleanup_free_ const char **paths = NULL;
 	size_t count;
 	struct imp_error *err = dir_index_packed(search->finder->index, name, &paths, &count);
+	if (!name[0] && count > NAMELESS_MOST)
+		return err;
 	for (size_t i = 0; i < count && !err && !search->finding->image; i++)
 		err = search_try(search, paths[i]);
 	return err;
