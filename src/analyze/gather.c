@@ -74,9 +74,8 @@ struct located {
 	uint64_t from, to;
 };
 
-static struct imp_error *find_spot(struct gathering *gathering, struct worker *worker,
-				   struct located *located, const struct chain_entry *entry,
-				   uint32_t *ret)
+static struct spot find_spot(struct gathering *gathering, struct worker *worker,
+			     struct located *located, const struct chain_entry *entry)
 {
 	// The call is in the byte before: it may be the last one that is mapped.
 	uint64_t back = entry->is_return && entry->address ? 1 : 0;
@@ -100,7 +99,7 @@ static struct imp_error *find_spot(struct gathering *gathering, struct worker *w
 			spot.offset = 0;
 		}
 	}
-	return tally_spot(&worker->sums.tally, &spot, ret);
+	return spot;
 }
 
 // A sample of which no address is known still counts.
@@ -110,37 +109,44 @@ static struct imp_error *add_nowhere(struct worker *worker, const struct sample 
 	struct spot spot = { .object = NO_NUMBER,
 			     .reason = UNKNOWN_NO_ADDRESS,
 			     .cpumode = (uint8_t)sample->cpumode };
-	uint32_t number;
-	struct imp_error *err = tally_spot(&worker->sums.tally, &spot, &number);
-	return err ? err : tally_call(&worker->sums.tally, *node, number, node);
+	return tally_call(&worker->sums.tally, *node, &spot, node);
 }
 
 // Goes from *NODE down by the chain's entry INDEX.
 static struct imp_error *add_entry(struct gathering *gathering, struct worker *worker,
 				   struct located *located, size_t index, uint32_t *node)
 {
-	uint32_t spot;
-	struct imp_error *err =
-		find_spot(gathering, worker, located, &worker->chain.entries.items[index], &spot);
-	return err ? err : tally_call(&worker->sums.tally, *node, spot, node);
+	struct spot spot =
+		find_spot(gathering, worker, located, &worker->chain.entries.items[index]);
+	return tally_call(&worker->sums.tally, *node, &spot, node);
 }
 
-// From the root *NODE to the node of SAMPLE's callers: by memory, or by locating every frame.
+// From the root *NODE to the node of SAMPLE's callers: by memory as far as it goes, then by
+// locating frame after frame.
 static struct imp_error *find_callers(struct gathering *gathering, struct worker *worker,
 				      struct located *located, uint32_t *node)
 {
-	struct chain_key key = chain_key_of(&worker->memo, located->sample, *node);
-	struct stack_memo_slot *slot = stack_memo_slot(&worker->memo, &key);
-	if (stack_memo_holds(slot, &key, located->time)) {
+	struct stack_memo *memo = &worker->memo;
+	size_t count = worker->chain.entries.count, known = 1;
+	struct imp_error *err = stack_memo_ask(memo, &worker->chain, *node, located->sample->pid);
+	if (err)
+		return err;
+	while (known < count && !stack_memo_holds(memo, known, located->time))
+		known++;
+	if (known < count) {
+		const struct stack_memo_slot *slot = stack_memo_slot(memo, known);
 		*node = slot->node;
-		return NULL;
+		located->from = slot->from;
+		located->to = slot->to;
 	}
-	for (size_t i = worker->chain.entries.count; i-- > 1;) {
-		struct imp_error *err = add_entry(gathering, worker, located, i, node);
+	for (size_t i = known; i-- > 1;) {
+		err = add_entry(gathering, worker, located, i, node);
 		if (err)
 			return err;
+		*stack_memo_slot(memo, i) = (struct stack_memo_slot){ memo->keys.items[i],
+								      located->from, located->to,
+								      *node };
 	}
-	*slot = (struct stack_memo_slot){ key, located->from, located->to, *node };
 	return NULL;
 }
 
@@ -258,8 +264,10 @@ static struct imp_error *workers_init(struct gathering *gathering)
 		seed.first = (uintptr_t)gathering;
 	gathering->workers = calloc(gathering->worker_count, sizeof *gathering->workers);
 	struct imp_error *err = gathering->workers ? NULL : &imp_error_no_memory;
-	for (unsigned i = 0; i < gathering->worker_count && !err; i++)
+	for (unsigned i = 0; i < gathering->worker_count && !err; i++) {
+		gathering->workers[i].sums.tally.seed = seed.first;
 		err = stack_memo_init(&gathering->workers[i].memo, &seed);
+	}
 	return err;
 }
 

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "analyze/chain.h"
 #include "base/hash.h"
 
 struct imp_error *stack_memo_init(struct stack_memo *memo, const struct chain_key *seed)
@@ -18,43 +17,39 @@ void stack_memo_fini(struct stack_memo *memo)
 {
 	free(memo->slots);
 	memo->slots = NULL;
+	array_fini(&memo->keys);
 }
 
-// Two hashes whose states differ from the first word on.
-static inline void mix(struct chain_key *key, uint64_t word)
+// Two hashes whose states differ from the first word on. TAG goes in beside the word, so that no
+// word can stand for it.
+static inline void mix(struct chain_key *key, uint64_t tag, uint64_t word)
 {
-	key->first = hash_mix(key->first, word);
-	key->second = hash_mix(key->second + UINT64_C(0x9e3779b97f4a7c15), word);
+	key->first = hash_mix(key->first + tag, word);
+	key->second = hash_mix(key->second - tag, ~word);
 }
 
 // Modes in which an address means the same in every process.
-static bool is_shared(unsigned cpumode)
+static inline bool is_shared(unsigned cpumode)
 {
 	return cpumode == MISC_KERNEL || cpumode == MISC_HYPERVISOR;
 }
 
-struct chain_key chain_key_of(const struct stack_memo *memo, const struct sample *sample,
-			      uint32_t root)
+struct imp_error *stack_memo_ask(struct stack_memo *memo, const struct chain *chain, uint32_t root,
+				 uint32_t pid)
 {
+	size_t count = chain->entries.count;
+	memo->keys.count = 0;
+	if (!array_reserve(&memo->keys, count))
+		return &imp_error_no_memory;
+	memo->keys.count = count;
 	struct chain_key key = memo->seed;
-	unsigned cpumode = sample->cpumode;
-	bool is_of_process = false;
-	// What stands for the sampled address is no caller.
-	bool is_head = sample->has_ip;
-	mix(&key, (uint64_t)root << 32 | cpumode << 1 | sample->has_ip);
-	for (uint64_t i = 0; i < sample->chain.count; i++) {
-		uint64_t word = word_at(&sample->chain, i);
-		if (word >= CHAIN_CONTEXT_MAX) {
-			cpumode = chain_cpumode(word);
-		} else if (is_head) {
-			is_head = false;
-			if (cpumode == sample->cpumode)
-				continue;
-		}
-		is_of_process |= !is_shared(cpumode);
-		mix(&key, word);
+	mix(&key, 0, root);
+	for (size_t i = count; i-- > 0;) {
+		const struct chain_entry *entry = &chain->entries.items[i];
+		uint64_t owner = is_shared(entry->cpumode) ? 0 : pid;
+		uint64_t traits = owner << 8 | (uint64_t)entry->cpumode << 1 | entry->is_return;
+		mix(&key, traits * UINT64_C(0x9e3779b97f4a7c15), entry->address);
+		memo->keys.items[i] = key;
 	}
-	if (is_of_process)
-		mix(&key, sample->pid);
-	return key;
+	return NULL;
 }

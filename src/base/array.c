@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 bool array_grow(void **items, size_t count, size_t *room, size_t more, size_t item_size)
 {
 	size_t need, bytes;
@@ -21,6 +23,7 @@ bool array_grow(void **items, size_t count, size_t *room, size_t more, size_t it
 	void *grown = realloc(*items, bytes);
 	if (!grown)
 		return false;
+	memory_is_big(grown, bytes);
 	*items = grown;
 	*room = wanted;
 	return true;

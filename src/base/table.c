@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 void table_fini(struct table *table)
 {
 	free(table->slots);
@@ -24,6 +26,7 @@ static bool table_grow(struct table *table)
 	struct table_slot *slots = calloc(room, sizeof *slots);
 	if (!slots)
 		return false;
+	memory_is_big(slots, room * sizeof *slots);
 	for (size_t i = 0; table->slots && i <= table->mask; i++)
 		if (table->slots[i].item)
 			slot_place(slots, room - 1, table->slots[i]);

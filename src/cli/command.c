@@ -6,9 +6,11 @@
 
 extern const struct command command_checkout;
 extern const struct command command_diff;
+extern const struct command command_export;
 extern const struct command command_info;
 extern const struct command command_list;
 extern const struct command command_record;
+extern const struct command command_report;
 extern const struct command command_snapshot;
 extern const struct command command_stale;
 extern const struct command command_store;
@@ -16,11 +18,13 @@ extern const struct command command_which;
 
 // clang-format off
 const struct command *const commands[] = {
+	&command_record,
+	&command_report,
+	&command_list,
+	&command_export,
 	&command_checkout,
 	&command_diff,
 	&command_info,
-	&command_list,
-	&command_record,
 	&command_snapshot,
 	&command_stale,
 	&command_store,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/spot_names.h"
 #include "base/array.h"
 #include "cli/places.h"
 
@@ -65,6 +66,23 @@ struct imp_error *naming_symbolizer(const struct naming *naming, const struct lo
 		.no_inline = naming->no_inline,
 	};
 	return symbolizer_new(finder, &options, ret);
+}
+
+struct imp_error *naming_profile(const struct naming *naming, const struct log *log,
+				 bool wants_lines, unsigned workers, struct profile *profile)
+{
+	struct naming chosen = *naming;
+	chosen.no_inline |= !wants_lines;
+	struct finder *finder = NULL;
+	struct symbolizer *symbolizer = NULL;
+	struct imp_error *err = naming_finder(&chosen, log, &finder);
+	if (!err)
+		err = naming_symbolizer(&chosen, log, finder, &symbolizer);
+	if (!err)
+		err = spots_name(profile, symbolizer, workers);
+	symbolizer_free(symbolizer);
+	finder_free(finder);
+	return err;
 }
 
 void naming_fini(struct naming *naming)

@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "find/finder.h"
+#include "profile/profile.h"
 #include "symbolize/symbolizer.h"
 
 // A member of a command's options struct; zeroed before parsing. Fill its rows in with
@@ -70,6 +71,12 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 // FINDER is lent until symbolizer_free().
 struct imp_error *naming_symbolizer(const struct naming *naming, const struct log *log,
 				    struct finder *finder, struct symbolizer **ret) MUST_CHECK;
+
+// Names all of PROFILE's spots. Without WANTS_LINES no DWARF is opened: functions are named by
+// symbols alone. WORKERS 0: one for each processor.
+struct imp_error *naming_profile(const struct naming *naming, const struct log *log,
+				 bool wants_lines, unsigned workers,
+				 struct profile *profile) MUST_CHECK;
 
 void naming_fini(struct naming *naming);
 

@@ -2,9 +2,11 @@
 // Interning of tasks, spots and stacks, and adding one tally to another.
 #include "profile/tally.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 
 void tally_fini(struct tally *tally)
 {
@@ -16,7 +18,8 @@ void tally_fini(struct tally *tally)
 	table_fini(&tally->task_table);
 	table_fini(&tally->spot_table);
 	table_fini(&tally->root_table);
-	table_fini(&tally->node_table);
+	free(tally->node_slots);
+	tally->node_slots = NULL;
 }
 
 static bool task_equal(const struct task *a, const struct task *b)
@@ -66,11 +69,16 @@ static bool spot_equal(const struct spot *a, const struct spot *b)
 	       a->reason == b->reason && a->cpumode == b->cpumode;
 }
 
+// All that is beside the offset, in one word.
+static uint64_t spot_traits(const struct spot *spot)
+{
+	return (uint64_t)spot->object << 24 | (uint64_t)spot->reason << 16 |
+	       (uint64_t)spot->cpumode << 8 | spot->is_return;
+}
+
 struct imp_error *tally_spot(struct tally *tally, const struct spot *spot, uint32_t *ret)
 {
-	uint64_t traits = (uint64_t)spot->object << 24 | (uint64_t)spot->reason << 16 |
-			  (uint64_t)spot->cpumode << 8 | spot->is_return;
-	uint64_t hash = hash_mix(hash_mix(0, spot->offset), traits);
+	uint64_t hash = hash_mix(hash_mix(0, spot->offset), spot_traits(spot));
 	struct table_probe probe = table_probe(&tally->spot_table, hash);
 	while (table_next(&tally->spot_table, &probe, ret))
 		if (spot_equal(&tally->spots.items[*ret], spot))
@@ -119,30 +127,74 @@ struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task,
 	return table_insert(&tally->root_table, hash, number) ? NULL : &imp_error_no_memory;
 }
 
-struct imp_error *tally_call(struct tally *tally, uint32_t parent, uint32_t spot, uint32_t *ret)
+static size_t slot_find(const struct node_slot *slots, size_t mask, const struct node_slot *wanted)
 {
-	uint64_t hash = hash_mix(0, (uint64_t)parent << 32 | spot);
-	struct table_probe probe = table_probe(&tally->node_table, hash);
-	while (table_next(&tally->node_table, &probe, ret)) {
-		const struct stack_node *node = &tally->nodes.items[*ret];
-		if (node->parent == parent && node->spot == spot)
-			return NULL;
-	}
-	struct imp_error *err = node_add(tally, parent, spot, ret);
+	size_t at = wanted->first & mask;
+	while (slots[at].node &&
+	       (slots[at].first != wanted->first || slots[at].second != wanted->second))
+		at = (at + 1) & mask;
+	return at;
+}
+
+// Keeps at least a quarter of the slots free.
+static struct imp_error *slots_reserve(struct tally *tally)
+{
+	size_t old_room = tally->node_slots ? tally->node_slot_mask + 1 : 0;
+	if (tally->nodes.count < old_room / 4 * 3)
+		return NULL;
+	size_t room = old_room ? old_room * 2 : 64;
+	struct node_slot *slots = calloc(room, sizeof *slots);
+	if (!slots)
+		return &imp_error_no_memory;
+	memory_is_big(slots, room * sizeof *slots);
+	for (size_t i = 0; i < old_room; i++)
+		if (tally->node_slots[i].node)
+			slots[slot_find(slots, room - 1, &tally->node_slots[i])] =
+				tally->node_slots[i];
+	free(tally->node_slots);
+	tally->node_slots = slots;
+	tally->node_slot_mask = room - 1;
+	return NULL;
+}
+
+struct imp_error *tally_call(struct tally *tally, uint32_t parent, const struct spot *spot,
+			     uint32_t *ret)
+{
+	struct imp_error *err = slots_reserve(tally);
 	if (err)
 		return err;
-	return table_insert(&tally->node_table, hash, *ret) ? NULL : &imp_error_no_memory;
+	// Two hashes that take the words in another order: one collision says nothing of the other.
+	uint64_t traits = spot_traits(spot);
+	struct node_slot wanted = {
+		.first = hash_mix(hash_mix(hash_mix(tally->seed, parent), spot->offset), traits),
+		.second = (uint32_t)hash_mix(hash_mix(hash_mix(~tally->seed, spot->offset), traits),
+					     parent),
+	};
+	struct node_slot *slot =
+		&tally->node_slots[slot_find(tally->node_slots, tally->node_slot_mask, &wanted)];
+	if (slot->node) {
+		*ret = slot->node - 1;
+		return NULL;
+	}
+	uint32_t number;
+	err = tally_spot(tally, spot, &number);
+	if (!err)
+		err = node_add(tally, parent, number, ret);
+	if (err)
+		return err;
+	wanted.node = *ret + 1;
+	*slot = wanted;
+	return NULL;
 }
 
 // From FROM's numbers to TALLY's.
 struct renumbering {
-	uint32_t *tasks, *spots, *nodes;
+	uint32_t *tasks, *nodes;
 };
 
 static void renumbering_fini(struct renumbering *numbers)
 {
 	free(numbers->tasks);
-	free(numbers->spots);
 	free(numbers->nodes);
 }
 
@@ -172,7 +224,7 @@ static struct imp_error *merge_nodes(struct tally *tally, const struct tally *fr
 					 &numbers->nodes[i]);
 		} else {
 			err = tally_call(tally, numbers->nodes[node->parent],
-					 numbers->spots[node->spot], &numbers->nodes[i]);
+					 &from->spots.items[node->spot], &numbers->nodes[i]);
 		}
 		if (err)
 			return err;
@@ -185,13 +237,10 @@ struct imp_error *tally_merge(struct tally *tally, const struct tally *from)
 {
 	_cleanup_(renumbering_fini) struct renumbering numbers = {
 		.tasks = malloc(from->tasks.count * sizeof(uint32_t) + 1),
-		.spots = malloc(from->spots.count * sizeof(uint32_t) + 1),
 		.nodes = malloc(from->nodes.count * sizeof(uint32_t) + 1),
 	};
-	if (!numbers.tasks || !numbers.spots || !numbers.nodes)
+	if (!numbers.tasks || !numbers.nodes)
 		return &imp_error_no_memory;
 	struct imp_error *err = merge_tasks(tally, from, numbers.tasks);
-	for (size_t i = 0; i < from->spots.count && !err; i++)
-		err = tally_spot(tally, &from->spots.items[i], &numbers.spots[i]);
 	return err ? err : merge_nodes(tally, from, &numbers);
 }

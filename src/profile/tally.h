@@ -50,6 +50,14 @@ struct stack_node {
 	uint64_t samples, weight;
 };
 
+// A call in the table of nodes: (parent, spot) is known by 96 bits of a hash, see tally_call().
+struct node_slot {
+	uint64_t first;
+	uint32_t second;
+	// Node + 1; 0 is a free slot.
+	uint32_t node;
+};
+
 // Zero-initialised is empty.
 struct tally {
 	struct strings strings;
@@ -58,7 +66,11 @@ struct tally {
 	ARRAY_OF(struct stack_root) roots;
 	// A parent stands before its children.
 	ARRAY_OF(struct stack_node) nodes;
-	struct table task_table, spot_table, root_table, node_table;
+	struct table task_table, spot_table, root_table;
+	struct node_slot *node_slots;
+	size_t node_slot_mask;
+	// Of the hash of calls. Where spots come from a hostile input, a random number.
+	uint64_t seed;
 };
 
 void tally_fini(struct tally *tally);
@@ -72,7 +84,11 @@ struct imp_error *tally_spot(struct tally *tally, const struct spot *spot,
 struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task,
 			     uint32_t *ret) MUST_CHECK;
 // The node of SPOT called from PARENT.
-struct imp_error *tally_call(struct tally *tally, uint32_t parent, uint32_t spot,
+//
+// This is where most of the time of an analysis goes, and it is spent waiting for memory: so one
+// slot answers without a look at the node and its spot, by 96 bits of a seeded hash. Two of a
+// hundred million calls are mistaken for each other once in 10^13 such profiles.
+struct imp_error *tally_call(struct tally *tally, uint32_t parent, const struct spot *spot,
 			     uint32_t *ret) MUST_CHECK;
 
 static inline void tally_add(struct tally *tally, uint32_t node, uint64_t samples, uint64_t weight)

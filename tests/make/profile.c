@@ -62,7 +62,7 @@ void make_samples(struct profile *profile, uint32_t event, const char *comm, int
 			&task));
 	must(tally_root(tally, event, task, &node));
 	for (; *stack != NO_NUMBER; stack++)
-		must(tally_call(tally, node, *stack, &node));
+		must(tally_call(tally, node, &tally->spots.items[*stack], &node));
 	tally_add(tally, node, samples, samples * WEIGHT);
 }
 

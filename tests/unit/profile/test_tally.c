@@ -9,12 +9,11 @@ static const struct task any_task = { .pid = TASK_ANY, .tid = TASK_ANY, .cpu = T
 // Adds one sample of COMM with a stack of spots at these offsets in object 0.
 static uint32_t add(struct tally *tally, const char *comm, const uint64_t *offsets, size_t count)
 {
-	uint32_t task = 0, node = 0, spot = 0;
+	uint32_t task = 0, node = 0;
 	CHECK_OK(tally_task(tally, comm, &any_task, &task));
 	CHECK_OK(tally_root(tally, 0, task, &node));
 	for (size_t i = 0; i < count; i++) {
-		CHECK_OK(tally_spot(tally, &(struct spot){ .offset = offsets[i] }, &spot));
-		CHECK_OK(tally_call(tally, node, spot, &node));
+		CHECK_OK(tally_call(tally, node, &(struct spot){ .offset = offsets[i] }, &node));
 	}
 	tally_add(tally, node, 1, 100);
 	return node;
