@@ -140,6 +140,7 @@ static void print_json(const struct difference *difference, const struct diff_op
 {
 	struct json json = { .out = stdout };
 	json_begin_object(&json);
+	json_member_string(&json, "format", "imprint-diff");
 	json_member_uint(&json, "version", 1);
 	for (unsigned i = 0; i < DIFFERENCE_KINDS; i++)
 		json_member_uint(&json, difference_kind_name(i), difference->counts[i]);

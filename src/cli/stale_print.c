@@ -162,8 +162,11 @@ static void json_build(struct json *json, const char *key, const struct snapshot
 {
 	json_key(json, key);
 	json_begin_object(json);
-	struct image_identity identity = snapshot_image_identity(image);
-	json_member_string(json, "id", *identity.text ? identity.text : NULL);
+	bool has_id = !build_id_is_none(&image->id);
+	json_member_string(json, "build_id", has_id ? build_id_text(&image->id).text : NULL);
+	if (!has_id && image->has_content_hash)
+		json_member_string(json, "sha256",
+				   snapshot_image_identity(image).text + strlen("sha256:"));
 	if (*image->soname)
 		json_member_string(json, "soname", image->soname);
 	static const char *const members[] = { "name", "version" };
@@ -222,10 +225,12 @@ static void json_kernel(struct json *json, const struct stale_kernel *kernel)
 	json_member_string(json, "verdict", stale_verdict_name(kernel->verdict));
 	json_member_string(json, "running", kernel->running);
 	if (!build_id_is_none(&kernel->running_id))
-		json_member_string(json, "running_id", build_id_text(&kernel->running_id).text);
+		json_member_string(json, "running_build_id",
+				   build_id_text(&kernel->running_id).text);
 	json_member_string(json, "installed", kernel->installed);
 	if (!build_id_is_none(&kernel->installed_id))
-		json_member_string(json, "installed_id", build_id_text(&kernel->installed_id).text);
+		json_member_string(json, "installed_build_id",
+				   build_id_text(&kernel->installed_id).text);
 	json_end_object(json);
 }
 
@@ -233,6 +238,7 @@ void stale_print_json(const struct snapshot *snapshot, const struct stale_report
 {
 	struct json json = { .out = stdout };
 	json_begin_object(&json);
+	json_member_string(&json, "format", "imprint-stale");
 	json_member_uint(&json, "version", 1);
 	json_member_string(&json, "host", snapshot->host);
 	json_member_string(&json, "time", time_text_of(snapshot->time_ns).text);
@@ -376,6 +382,7 @@ bool stale_uses_json(const struct snapshot *snapshot, const char *what)
 {
 	struct json json = { .out = stdout };
 	json_begin_object(&json);
+	json_member_string(&json, "format", "imprint-uses");
 	json_member_uint(&json, "version", 1);
 	json_key(&json, "uses");
 	json_begin_array(&json);
