@@ -7,6 +7,7 @@
 extern const struct command command_checkout;
 extern const struct command command_diff;
 extern const struct command command_export;
+extern const struct command command_explain;
 extern const struct command command_info;
 extern const struct command command_list;
 extern const struct command command_record;
@@ -24,6 +25,7 @@ const struct command *const commands[] = {
 	&command_export,
 	&command_checkout,
 	&command_diff,
+	&command_explain,
 	&command_info,
 	&command_snapshot,
 	&command_stale,
