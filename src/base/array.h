@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 // An array type: struct { TYPE *items; size_t count, room; }. Zero-initialised is empty.
 #define ARRAY_OF(type)        \
@@ -24,16 +25,20 @@ bool array_grow(void **items, size_t count, size_t *room, size_t more, size_t it
 	array_grow((void **)&(array)->items, (array)->count, &(array)->room, (more), \
 		   sizeof *(array)->items)
 
+// As array_add(), for items of ITEM_SIZE bytes.
+static inline void *array_push(void **items, size_t *count, size_t *room, size_t item_size)
+{
+	if (*count == *room && !array_grow(items, *count, room, 1, item_size))
+		return NULL;
+	void *added = (char *)*items + *count * item_size;
+	++*count;
+	return memset(added, 0, item_size);
+}
+
 // A pointer to a new zeroed last item, or NULL when memory ran out.
-#define array_add(array)                                                           \
-	__extension__({                                                            \
-		__typeof__((array)->items) array_added = NULL;                     \
-		if ((array)->count < (array)->room || array_reserve((array), 1)) { \
-			array_added = &(array)->items[(array)->count++];           \
-			__builtin_memset(array_added, 0, sizeof *array_added);     \
-		}                                                                  \
-		array_added;                                                       \
-	})
+#define array_add(array)                                                                   \
+	((__typeof__((array)->items))array_push((void **)&(array)->items, &(array)->count, \
+						&(array)->room, sizeof *(array)->items))
 
 // Frees the items (not what they own) and leaves an empty array.
 #define array_fini(array)              \
