@@ -6,8 +6,9 @@
 
 extern const struct command command_checkout;
 extern const struct command command_diff;
-extern const struct command command_export;
+extern const struct command command_doctor;
 extern const struct command command_explain;
+extern const struct command command_export;
 extern const struct command command_info;
 extern const struct command command_list;
 extern const struct command command_record;
@@ -17,23 +18,15 @@ extern const struct command command_stale;
 extern const struct command command_store;
 extern const struct command command_which;
 
-// clang-format off
 const struct command *const commands[] = {
-	&command_record,
-	&command_report,
-	&command_list,
-	&command_export,
-	&command_checkout,
-	&command_diff,
-	&command_explain,
-	&command_info,
-	&command_snapshot,
-	&command_stale,
-	&command_store,
-	&command_which,
-	NULL,
+	&command_checkout, &command_diff,
+	&command_doctor,   &command_explain,
+	&command_export,   &command_info,
+	&command_list,	   &command_record,
+	&command_report,   &command_snapshot,
+	&command_stale,	   &command_store,
+	&command_which,	   NULL,
 };
-// clang-format on
 
 const struct command *command_find(const struct command *const *table, const char *name)
 {

@@ -348,27 +348,33 @@ static void tell_images(const struct record_outcome *outcome)
 		      stderr);
 }
 
+// One line with all that could not be recorded.
 static void tell_lacks(const struct record_outcome *outcome)
 {
-	for (unsigned what = 0; what < PERF_REFUSALS; what++)
-		if (perf_was_refused(&outcome->refusals, what))
-			fprintf(stderr, "imprint record: not recorded: %s\n",
-				perf_refusal_text(what));
-	if (outcome->kernel_is_hidden)
-		fputs("imprint record: kernel addresses are hidden (kernel.kptr_restrict, "
-		      "kernel.perf_event_paranoid)\n",
-		      stderr);
-	if (outcome->forbidden)
-		fprintf(stderr,
-			"imprint record: running processes that could not be looked at: %zu "
-			"(CAP_SYS_PTRACE)\n",
+	const char *between = "imprint record: not recorded: ";
+	for (unsigned what = 0; what < PERF_REFUSALS; what++) {
+		if (!perf_was_refused(&outcome->refusals, what))
+			continue;
+		fprintf(stderr, "%s%s", between, perf_refusal_text(what));
+		between = "; ";
+	}
+	if (outcome->kernel_is_hidden) {
+		fprintf(stderr, "%saddresses of kernel functions (kernel.kptr_restrict)", between);
+		between = "; ";
+	}
+	if (outcome->forbidden) {
+		fprintf(stderr, "%smappings of %zu processes (CAP_SYS_PTRACE)", between,
 			outcome->forbidden);
+		between = "; ";
+	}
+	if (between[0] == ';')
+		fputs("; 'imprint doctor' tells more\n", stderr);
 }
 
 static void tell_end(const struct record_arguments *arguments, const struct record_outcome *outcome)
 {
 	terminal_end_progress();
-	if (arguments->is_quiet)
+	if (arguments->is_quiet || !outcome->bytes)
 		return;
 	tell_lacks(outcome);
 	tell_images(outcome);

@@ -52,9 +52,10 @@ static const struct retreat retreats[PERF_REFUSALS] = {
 			    false },
 	[REFUSED_COMM_EXEC] = { "marks of exec (Linux 3.16 has them)", FLAG(ATTR_COMM_EXEC), 0, 0,
 				true, false },
-	[REFUSED_KERNEL] = { "the kernel (kernel.perf_event_paranoid is above 1, and CAP_PERFMON "
-			     "is missing)",
+	[REFUSED_KERNEL] = { "the kernel (kernel.perf_event_paranoid is above 1, and CAP_PERFMON is missing)",
 			     0, 0, 0, false, true },
+	[REFUSED_KERNEL_EVENTS] = { "generated kernel code and BPF programs (kernel.perf_event_paranoid is above 0, and CAP_PERFMON is missing)",
+				    0, 0, 0, false, false },
 };
 
 const char *perf_refusal_text(enum perf_refusal what)

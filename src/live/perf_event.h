@@ -23,6 +23,8 @@ enum perf_refusal {
 	REFUSED_COMM_EXEC,
 	// Not an attribute of ours but a permission: the kernel part of what runs.
 	REFUSED_KERNEL,
+	// And one that tells of the kernel's own code; set by who opens such events.
+	REFUSED_KERNEL_EVENTS,
 	PERF_REFUSALS
 };
 

@@ -208,7 +208,7 @@ static struct imp_error *open_kernel_meta(struct event_set *set, const struct ev
 	opened_event_fini(event);
 	set->events.count--;
 	set->refusals = before;
-	set->refusals.bits |= 1U << REFUSED_KSYMBOL | 1U << REFUSED_BPF | 1U << REFUSED_TEXT_POKE;
+	set->refusals.bits |= 1U << REFUSED_KERNEL_EVENTS;
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include "perfdata/record_build.h"
 #include "record/host.h"
+#include "record/tracing_data.h"
 
 static bool has_branches(const struct event_set *set)
 {
@@ -15,6 +16,15 @@ static bool has_branches(const struct event_set *set)
 		if (set->events.items[i].attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 			return true;
 	return false;
+}
+
+static struct imp_error *write_tracing_data(struct series *series)
+{
+	_cleanup_buffer_ struct buffer out = { 0 };
+	struct imp_error *err = tracing_data_read(series->options.set, &out);
+	return err || !out.size ? err
+				: writer_feature(series_writer(series), FEATURE_TRACING_DATA,
+						 out.bytes, out.size);
 }
 
 static struct imp_error *open_next(struct series *series)
@@ -26,6 +36,8 @@ static struct imp_error *open_next(struct series *series)
 					  series->options.command_line_count);
 	if (!err && has_branches(series->options.set))
 		err = writer_feature(writer, FEATURE_BRANCH_STACK, NULL, 0);
+	if (!err)
+		err = write_tracing_data(series);
 	return err ? err : writer_begin(writer, series->written.items, series->written.count);
 }
 
