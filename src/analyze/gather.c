@@ -74,18 +74,31 @@ struct located {
 	uint64_t from, to;
 };
 
-static struct spot find_spot(struct gathering *gathering, struct worker *worker,
-			     struct located *located, const struct chain_entry *entry)
+static struct stretch find_stretch(struct gathering *gathering, struct worker *worker,
+				   struct located *located, uint8_t cpumode, uint64_t address)
 {
-	// The call is in the byte before: it may be the last one that is mapped.
-	uint64_t back = entry->is_return && entry->address ? 1 : 0;
 	struct stretch stretch = timeline_find(gathering->timeline, located->sample->pid,
-					       located->time, entry->cpumode,
-					       abs_addr_of(entry->address - back), &worker->cache);
+					       located->time, cpumode, abs_addr_of(address),
+					       &worker->cache);
 	if (stretch.from > located->from)
 		located->from = stretch.from;
 	if (stretch.to < located->to)
 		located->to = stretch.to;
+	return stretch;
+}
+
+static struct spot find_spot(struct gathering *gathering, struct worker *worker,
+			     struct located *located, const struct chain_entry *entry)
+{
+	// The call is in the byte before: it may be the last one that is mapped. Where none is,
+	// the address itself is meant, as with trampolines that nobody called.
+	uint64_t back = entry->is_return && entry->address ? 1 : 0;
+	struct stretch stretch =
+		find_stretch(gathering, worker, located, entry->cpumode, entry->address - back);
+	if (stretch.image == NO_IMAGE && back) {
+		back = 0;
+		stretch = find_stretch(gathering, worker, located, entry->cpumode, entry->address);
+	}
 	struct spot spot = { .object = NO_NUMBER };
 	if (stretch.image == NO_IMAGE) {
 		spot.reason = (uint8_t)stretch.reason;
