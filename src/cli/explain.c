@@ -80,8 +80,8 @@ static struct imp_error *look_up(struct explaining *explaining, struct explanati
 	if (err || !it->has_offset)
 		return err;
 	err = symbolize(explaining->symbolizer, it->image, it->offset, false, &it->frames);
-	if (!err)
-		err = symbolizer_aliases(explaining->symbolizer, it->image, it->offset,
+	if (!err && it->frames.has_address)
+		err = symbolizer_aliases(explaining->symbolizer, it->image, it->frames.address,
 					 &it->aliases, &it->alias_first, &it->alias_count);
 	return err;
 }

@@ -64,6 +64,7 @@ struct imp_error *naming_symbolizer(const struct naming *naming, const struct lo
 		.log = log,
 		.no_demangle = naming->no_demangle,
 		.no_inline = naming->no_inline,
+		.map_dir = "/tmp",
 	};
 	return symbolizer_new(finder, &options, ret);
 }

@@ -34,6 +34,9 @@ struct frames {
 	// The address the symbol tables speak, when has_address.
 	elf_addr address;
 	bool has_address;
+	// There is no name, but a source line (of padding between functions, say): items[0] tells
+	// it although count is 0.
+	bool has_line;
 	// A file of another build was used because --force said so.
 	bool is_forced;
 };

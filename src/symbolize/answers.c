@@ -14,8 +14,7 @@
 enum { shard_count = 8, shard_shift = 12, block_frames = 128 };
 
 struct answer {
-	uint64_t offset;
-	bool is_return;
+	struct question question;
 	struct frames frames;
 };
 
@@ -59,24 +58,30 @@ void answers_free(struct answers *answers)
 	free(answers);
 }
 
-static struct answer_shard *shard_of(struct answers *answers, uint64_t offset)
+static struct answer_shard *shard_of(struct answers *answers, const struct question *question)
 {
-	return &answers->shards[offset >> shard_shift & (shard_count - 1)];
+	return &answers->shards[question->value >> shard_shift & (shard_count - 1)];
 }
 
-static uint64_t hash_of(uint64_t offset, bool is_return)
+static uint64_t hash_of(const struct question *question)
 {
-	return hash_mix(is_return, offset);
+	return hash_mix(2U * question->is_address + question->is_return, question->value);
 }
 
-static bool find_locked(const struct answer_shard *shard, uint64_t offset, bool is_return,
+static bool same_question(const struct question *a, const struct question *b)
+{
+	return a->value == b->value && a->is_return == b->is_return &&
+	       a->is_address == b->is_address;
+}
+
+static bool find_locked(const struct answer_shard *shard, const struct question *question,
 			struct frames *ret)
 {
-	struct table_probe probe = table_probe(&shard->table, hash_of(offset, is_return));
+	struct table_probe probe = table_probe(&shard->table, hash_of(question));
 	uint32_t index;
 	while (table_next(&shard->table, &probe, &index)) {
 		const struct answer *answer = &shard->all.items[index];
-		if (answer->offset == offset && answer->is_return == is_return) {
+		if (same_question(&answer->question, question)) {
 			*ret = answer->frames;
 			return true;
 		}
@@ -84,11 +89,11 @@ static bool find_locked(const struct answer_shard *shard, uint64_t offset, bool 
 	return false;
 }
 
-bool answers_find(struct answers *answers, uint64_t offset, bool is_return, struct frames *ret)
+bool answers_find(struct answers *answers, const struct question *question, struct frames *ret)
 {
-	struct answer_shard *shard = shard_of(answers, offset);
+	struct answer_shard *shard = shard_of(answers, question);
 	pthread_mutex_lock(&shard->lock);
-	bool is_found = find_locked(shard, offset, is_return, ret);
+	bool is_found = find_locked(shard, question, ret);
 	pthread_mutex_unlock(&shard->lock);
 	return is_found;
 }
@@ -111,10 +116,10 @@ static struct frame *take_room(struct answer_shard *shard, uint32_t count)
 	return frames;
 }
 
-static bool keep_locked(struct answer_shard *shard, uint64_t offset, bool is_return,
+static bool keep_locked(struct answer_shard *shard, const struct question *question,
 			const struct frames *answer, struct frames *ret)
 {
-	if (find_locked(shard, offset, is_return, ret))
+	if (find_locked(shard, question, ret))
 		return true;
 	struct frames kept = *answer;
 	if (answer->count) {
@@ -125,20 +130,20 @@ static bool keep_locked(struct answer_shard *shard, uint64_t offset, bool is_ret
 		kept.items = frames;
 	}
 	struct answer *added = array_add(&shard->all);
-	if (!added || !table_insert(&shard->table, hash_of(offset, is_return),
-				    (uint32_t)(shard->all.count - 1)))
+	if (!added ||
+	    !table_insert(&shard->table, hash_of(question), (uint32_t)(shard->all.count - 1)))
 		return false;
-	*added = (struct answer){ offset, is_return, kept };
+	*added = (struct answer){ *question, kept };
 	*ret = kept;
 	return true;
 }
 
-struct imp_error *answers_keep(struct answers *answers, uint64_t offset, bool is_return,
+struct imp_error *answers_keep(struct answers *answers, const struct question *question,
 			       const struct frames *answer, struct frames *ret)
 {
-	struct answer_shard *shard = shard_of(answers, offset);
+	struct answer_shard *shard = shard_of(answers, question);
 	pthread_mutex_lock(&shard->lock);
-	bool is_kept = keep_locked(shard, offset, is_return, answer, ret);
+	bool is_kept = keep_locked(shard, question, answer, ret);
 	pthread_mutex_unlock(&shard->lock);
 	return is_kept ? NULL : &imp_error_no_memory;
 }

@@ -14,12 +14,18 @@ struct answers;
 struct imp_error *answers_new(struct answers **ret) MUST_CHECK;
 void answers_free(struct answers *answers);
 
-// The answer for (OFFSET, IS_RETURN). False when none was given yet. Safe from many threads.
-bool answers_find(struct answers *answers, uint64_t offset, bool is_return, struct frames *ret);
+// What was asked for: a place by its offset or by its address.
+struct question {
+	uint64_t value;
+	bool is_address, is_return;
+};
+
+// The answer to QUESTION. False when none was given yet. Safe from many threads.
+bool answers_find(struct answers *answers, const struct question *question, struct frames *ret);
 
 // Keeps ANSWER, whose frames are copied; *ret is what is kept, which is another thread's if that
 // was first. Safe from many threads.
-struct imp_error *answers_keep(struct answers *answers, uint64_t offset, bool is_return,
+struct imp_error *answers_keep(struct answers *answers, const struct question *question,
 			       const struct frames *answer, struct frames *ret) MUST_CHECK;
 
 #endif

@@ -138,7 +138,8 @@ static struct imp_error *name_by_tables(const struct code *code, struct code_pla
 	struct imp_error *err = NULL;
 	if (code->dwarf)
 		err = dwarf_find(code->dwarf, place->address, place->frames, &place->frame_count);
-	bool is_named = place->has_symbol || (place->frame_count && place->frames[0].name);
+	bool is_named = place->has_symbol || place->frame_count > 1 ||
+			(place->frame_count && place->frames[0].name);
 	if (!is_named)
 		place->unknown = UNKNOWN_NO_SYMBOL_AT_ADDRESS;
 	return err;
@@ -166,6 +167,17 @@ struct imp_error *code_look_up(const struct code *code, file_off offset, struct 
 	if (place->unknown != KNOWN)
 		return NULL;
 	return name_by_tables(code, place);
+}
+
+struct imp_error *code_look_up_address(const struct code *code, elf_addr address,
+				       struct code_place *place)
+{
+	place->has_address = true;
+	place->has_symbol = false;
+	place->frame_count = 0;
+	place->address = address;
+	place->unknown = code->reason;
+	return code->reason == KNOWN ? name_by_tables(code, place) : NULL;
 }
 
 const struct symbols *code_aliases(const struct code *code, elf_addr address, size_t *first,

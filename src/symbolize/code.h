@@ -45,6 +45,10 @@ struct code_place {
 struct imp_error *code_look_up(const struct code *code, file_off offset,
 			       struct code_place *place) MUST_CHECK;
 
+// The same for an ADDRESS that symbol tables and DWARF speak, of images that files are found for.
+struct imp_error *code_look_up_address(const struct code *code, elf_addr address,
+				       struct code_place *place) MUST_CHECK;
+
 // The symbols that ADDRESS's name was chosen from: *first is the index of the preferred one in the
 // result, *count their number. NULL without symbols.
 const struct symbols *code_aliases(const struct code *code, elf_addr address, size_t *first,

@@ -241,53 +241,71 @@ static struct imp_error *make_frames(struct symbolizer *symbolizer, const struct
 	return err;
 }
 
-static struct imp_error *answer(struct symbolizer *symbolizer, struct asked *asked, file_off offset,
-				bool is_return, struct frames *ret)
+static struct imp_error *look_up(const struct code *code, const struct question *question,
+				 struct code_place *place)
+{
+	uint64_t value = question->value - question->is_return;
+	return question->is_address ? code_look_up_address(code, elf_addr_of(value), place)
+				    : code_look_up(code, file_off_of(value), place);
+}
+
+static struct imp_error *answer(struct symbolizer *symbolizer, struct asked *asked,
+				const struct question *question, struct frames *ret)
 {
 	const struct code *code = atomic_load(&asked->code);
 	struct code_place place;
 	struct frame frames[DWARF_MOST_FRAMES];
-	file_off looked_up = file_off_of(is_return ? offset.value - 1 : offset.value);
-	struct imp_error *err = code_look_up(code, looked_up, &place);
+	struct imp_error *err = look_up(code, question, &place);
 	if (err)
 		return err;
 	struct frames made = { .items = frames, .unknown = place.unknown };
 	made.has_address = place.has_address;
 	if (place.has_address)
-		made.address = elf_addr_of(place.address.value + is_return);
+		made.address = elf_addr_of(place.address.value + question->is_return);
 	made.is_forced = code_finding(code) && code_finding(code)->is_forced;
-	if (place.unknown == KNOWN)
-		err = make_frames(symbolizer, &place, is_return, frames, &made.count);
-	return err ? err : answers_keep(asked->answers, offset.value, is_return, &made, ret);
+	made.has_line = place.unknown != KNOWN && place.frame_count == 1 && place.frames[0].file;
+	if (place.unknown == KNOWN || made.has_line)
+		err = make_frames(symbolizer, &place, question->is_return, frames, &made.count);
+	return err ? err : answers_keep(asked->answers, question, &made, ret);
+}
+
+static struct imp_error *answer_question(struct symbolizer *symbolizer, const struct image *image,
+					 const struct question *question, struct frames *ret)
+{
+	struct asked *asked;
+	struct imp_error *err = ask(symbolizer, image, &asked);
+	if (!err && !answers_find(asked->answers, question, ret))
+		err = answer(symbolizer, asked, question, ret);
+	if (!err && ret->has_line)
+		ret->count = 0;
+	return err;
 }
 
 struct imp_error *symbolize(struct symbolizer *symbolizer, const struct image *image,
 			    file_off offset, bool is_return, struct frames *ret)
 {
-	struct asked *asked;
-	struct imp_error *err = ask(symbolizer, image, &asked);
-	if (err || answers_find(asked->answers, offset.value, is_return, ret))
-		return err;
-	return answer(symbolizer, asked, offset, is_return, ret);
+	struct question question = { .value = offset.value, .is_return = is_return };
+	return answer_question(symbolizer, image, &question, ret);
+}
+
+struct imp_error *symbolize_address(struct symbolizer *symbolizer, const struct image *image,
+				    elf_addr address, bool is_return, struct frames *ret)
+{
+	struct question question = { .value = address.value,
+				     .is_address = true,
+				     .is_return = is_return };
+	return answer_question(symbolizer, image, &question, ret);
 }
 
 struct imp_error *symbolizer_aliases(struct symbolizer *symbolizer, const struct image *image,
-				     file_off offset, const struct symbols **ret, size_t *first,
+				     elf_addr address, const struct symbols **ret, size_t *first,
 				     size_t *count)
 {
 	struct asked *asked;
 	struct imp_error *err = ask(symbolizer, image, &asked);
-	if (err)
-		return err;
-	struct code_place place;
-	err = code_look_up(atomic_load(&asked->code), offset, &place);
-	if (err)
-		return err;
-	*count = 0;
-	*ret = NULL;
-	if (place.has_address)
-		*ret = code_aliases(atomic_load(&asked->code), place.address, first, count);
-	return NULL;
+	if (!err)
+		*ret = code_aliases(atomic_load(&asked->code), address, first, count);
+	return err;
 }
 
 struct imp_error *symbolizer_finding(struct symbolizer *symbolizer, const struct image *image,

@@ -31,10 +31,15 @@ void symbolizer_free(struct symbolizer *symbolizer);
 struct imp_error *symbolize(struct symbolizer *symbolizer, const struct image *image,
 			    file_off offset, bool is_return, struct frames *ret) MUST_CHECK;
 
-// The symbols that the name at OFFSET was chosen from, the preferred one first: *first is the index
-// of the preferred one in *ret, *count their number, which is 0 without symbols. Lent.
+// The same for an ADDRESS that symbol tables and DWARF speak, in an image that has a file.
+struct imp_error *symbolize_address(struct symbolizer *symbolizer, const struct image *image,
+				    elf_addr address, bool is_return,
+				    struct frames *ret) MUST_CHECK;
+
+// The symbols that the name at ADDRESS was chosen from, the preferred one first: *first is the
+// index of the preferred one in *ret, *count their number, which is 0 without symbols. Lent.
 struct imp_error *symbolizer_aliases(struct symbolizer *symbolizer, const struct image *image,
-				     file_off offset, const struct symbols **ret, size_t *first,
+				     elf_addr address, const struct symbols **ret, size_t *first,
 				     size_t *count) MUST_CHECK;
 
 // The finding that names IMAGE's places, for reports' last part.
