@@ -4,41 +4,17 @@
 
 #include <string.h>
 
-extern const struct command command_checkout;
-extern const struct command command_diff;
-extern const struct command command_doctor;
-extern const struct command command_explain;
-extern const struct command command_export;
-extern const struct command command_info;
-extern const struct command command_list;
-extern const struct command command_record;
-extern const struct command command_report;
-extern const struct command command_snapshot;
-extern const struct command command_stale;
-extern const struct command command_store;
-extern const struct command command_symbolize;
-extern const struct command command_which;
+extern const struct command command_checkout, command_diff, command_doctor, command_explain,
+	command_export, command_info, command_list, command_record, command_report,
+	command_snapshot, command_stale, command_store, command_symbolize, command_which,
+	command_archive, command_unarchive;
 
-// A row each, so that those who add rows do not meet.
-// clang-format off
 const struct command *const commands[] = {
-	&command_record,
-	&command_report,
-	&command_list,
-	&command_export,
-	&command_symbolize,
-	&command_which,
-	&command_explain,
-	&command_info,
-	&command_checkout,
-	&command_diff,
-	&command_doctor,
-	&command_snapshot,
-	&command_stale,
-	&command_store,
-	NULL,
+	&command_checkout,  &command_diff,  &command_doctor,	&command_explain, &command_export,
+	&command_info,	    &command_list,  &command_record,	&command_report,  &command_snapshot,
+	&command_stale,	    &command_store, &command_symbolize, &command_which,	  &command_archive,
+	&command_unarchive, NULL,
 };
-// clang-format on
 
 const struct command *command_find(const struct command *const *table, const char *name)
 {

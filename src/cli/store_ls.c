@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/printable.h"
 #include "cli/store_use.h"
 
 extern const struct command command_store_ls;
@@ -176,14 +177,6 @@ static const char *newest_path(const struct row *row)
 	return row->sights.count ? row->sights.items[row->sights.count - 1].path : "";
 }
 
-// Names come from outside: what would move the cursor is shown as '?'.
-static void print_path(const char *path)
-{
-	for (; *path; path++)
-		putchar((unsigned char)*path < ' ' || *path == 0x7f ? '?' : *path);
-	putchar('\n');
-}
-
 static void print_rows(const struct listing *list)
 {
 	for (size_t i = 0; i < list->rows.count; i++) {
@@ -193,7 +186,8 @@ static void print_rows(const struct listing *list)
 		printf("%-40s %10s %6s %c %-18s ", store_ref_text(&row->ref).text,
 		       units_size(row->size_bytes).text, units_age(list->now_s - row->used_s).text,
 		       row->is_pinned ? '*' : ' ', kinds);
-		print_path(newest_path(row));
+		printable(stdout, newest_path(row));
+		putchar('\n');
 	}
 }
 

@@ -148,6 +148,8 @@ struct gathered {
 static struct imp_error *sync_all(struct store *store, const struct gathered *gathered)
 {
 	enum { FEW = 8 };
+	if (store->is_transient)
+		return NULL;
 	size_t written = 0;
 	for (size_t i = 0; i < gathered->count; i++)
 		written += gathered->items[i].tmp_name[0] != 0;
@@ -249,6 +251,17 @@ struct imp_error *store_batch_add_memory(struct store_batch *batch, const struct
 	return batch_add(batch, item, &(struct source){ .fd = -1, .bytes = bytes, .size = size });
 }
 
+void store_batch_free(struct store_batch *batch)
+{
+	if (!batch)
+		return;
+	for (size_t i = 0; i < batch->pending.count; i++)
+		pending_fini(batch->store, &batch->pending.items[i]);
+	array_fini(&batch->pending);
+	(void)pthread_mutex_destroy(&batch->mutex);
+	free(batch);
+}
+
 struct imp_error *store_batch_commit(struct store_batch *batch, struct store_batch_counts *counts)
 {
 	pthread_mutex_lock(&batch->mutex);
@@ -256,8 +269,6 @@ struct imp_error *store_batch_commit(struct store_batch *batch, struct store_bat
 	pthread_mutex_unlock(&batch->mutex);
 	if (counts)
 		*counts = batch->counts;
-	array_fini(&batch->pending);
-	(void)pthread_mutex_destroy(&batch->mutex);
-	free(batch);
+	store_batch_free(batch);
 	return err;
 }

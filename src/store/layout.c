@@ -101,6 +101,20 @@ static unsigned name_index(const char *const *names, unsigned count, const char 
 	return i;
 }
 
+bool store_role_parse(const char *name, enum store_role *ret)
+{
+	unsigned index = name_index(role_names, STORE_ROLES, name, strlen(name));
+	*ret = (enum store_role)index;
+	return index < STORE_ROLES;
+}
+
+bool store_rank_parse(const char *name, enum store_rank *ret)
+{
+	unsigned index = name_index(rank_names, STORE_RANKS, name, strlen(name));
+	*ret = (enum store_rank)index;
+	return index < STORE_RANKS;
+}
+
 bool object_name_parse(const char *name, struct store_object *ret)
 {
 	const char *rank = strchr(name, '.');

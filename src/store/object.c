@@ -82,6 +82,27 @@ static struct imp_error *digest_memory(struct store *store, const struct source 
 	return digest_end(digest, ret);
 }
 
+struct imp_error *store_hash_of_fd(int fd, const char *path, struct store_hash *ret, uint64_t *size)
+{
+	struct store anywhere = { .sha256 = EVP_MD_fetch(NULL, "SHA256", NULL) };
+	if (!anywhere.sha256)
+		return &imp_error_no_memory;
+	struct imp_error *err = store_hash_fd(&anywhere, fd, path, ret, size);
+	EVP_MD_free(anywhere.sha256);
+	return err;
+}
+
+struct imp_error *store_hash_of_memory(const void *bytes, size_t size, struct store_hash *ret)
+{
+	struct store anywhere = { .sha256 = EVP_MD_fetch(NULL, "SHA256", NULL) };
+	if (!anywhere.sha256)
+		return &imp_error_no_memory;
+	struct imp_error *err =
+		digest_memory(&anywhere, &(struct source){ .bytes = bytes, .size = size }, ret);
+	EVP_MD_free(anywhere.sha256);
+	return err;
+}
+
 void pending_fini(struct store *store, struct pending *pending)
 {
 	if (pending->tmp_name[0])
@@ -209,7 +230,7 @@ struct imp_error *pending_write(struct store *store, const struct store_item *it
 
 struct imp_error *pending_sync(struct store *store, const struct pending *pending)
 {
-	if (!pending->tmp_name[0])
+	if (!pending->tmp_name[0] || store->is_transient)
 		return NULL;
 	_cleanup_close_ int fd =
 		openat(store->tmp, pending->tmp_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

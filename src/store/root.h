@@ -17,6 +17,7 @@ struct store {
 	// .imprint/tmp, where files are written; -1 when the store is only read.
 	int tmp;
 	EVP_MD *sha256;
+	bool is_transient;
 };
 
 enum lock_kind {

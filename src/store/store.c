@@ -150,6 +150,25 @@ bool store_is_writable(const struct store *store)
 	return store->mode == STORE_WRITE;
 }
 
+void store_set_transient(struct store *store)
+{
+	store->is_transient = true;
+}
+
+int store_spool(struct store *store)
+{
+	int fd = openat(store->tmp, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	// Network file systems have no O_TMPFILE.
+	struct tmp_name name = tmp_name_new();
+	fd = openat(store->tmp, name.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd >= 0)
+		(void)unlinkat(store->tmp, name.text, 0);
+	return fd;
+}
+
 struct imp_error *store_lock(struct store *store, enum lock_kind kind, int *ret)
 {
 	// Of its own open file, so that threads and processes exclude each other alike.

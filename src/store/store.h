@@ -39,6 +39,13 @@ void store_free(struct store *store);
 const char *store_dir(const struct store *store);
 bool store_is_writable(const struct store *store);
 
+// A store that lives no longer than its process: nothing is made durable.
+void store_set_transient(struct store *store);
+
+// A new file without a name in the store's file system, for what has to be written before it can be
+// judged. -1 and errno on failure.
+int store_spool(struct store *store);
+
 // What an object is for.
 enum store_role {
 	// The file that was mapped: a program, a library, vmlinux, a module.
@@ -70,6 +77,9 @@ enum store_rank {
 const char *store_role_name(enum store_role role);
 // "stripped", "mini", "symtab", "dwarf".
 const char *store_rank_name(enum store_rank rank);
+// The other way round; false for other words.
+bool store_role_parse(const char *name, enum store_role *ret);
+bool store_rank_parse(const char *name, enum store_rank *ret);
 
 // SHA-256 of an object's bytes.
 enum { STORE_HASH_BYTES = 32, STORE_HASH_TEXT_SIZE = 65 };
@@ -83,6 +93,11 @@ struct store_hash_text {
 struct store_hash_text store_hash_text(const struct store_hash *hash);
 bool store_hash_parse(const char *text, struct store_hash *ret);
 bool store_hash_equal(const struct store_hash *a, const struct store_hash *b);
+// Of the whole of FD, and how many bytes that were; of bytes in memory.
+struct imp_error *store_hash_of_fd(int fd, const char *path, struct store_hash *ret,
+				   uint64_t *size) MUST_CHECK;
+struct imp_error *store_hash_of_memory(const void *bytes, size_t size,
+				       struct store_hash *ret) MUST_CHECK;
 
 // What is to be added.
 struct store_item {
@@ -136,6 +151,8 @@ struct imp_error *store_batch_add_fd(struct store_batch *batch, const struct sto
 				     int fd) MUST_CHECK;
 struct imp_error *store_batch_add_memory(struct store_batch *batch, const struct store_item *item,
 					 const void *bytes, size_t size) MUST_CHECK;
+// Gives BATCH up: what it has not committed is forgotten. NULL is allowed.
+void store_batch_free(struct store_batch *batch);
 struct store_batch_counts {
 	size_t added, known, collisions;
 	uint64_t added_bytes;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// The images that a recording needs to be read: for verbs that keep or pack them.
+#ifndef CLI_NEEDS_H
+#define CLI_NEEDS_H
+
+#include "base/error.h"
+#include "base/log.h"
+#include "model/image.h"
+
+// Called for each image, once a recording. IMAGE is lent for the call.
+typedef struct imp_error *needs_visitor(void *arg, const struct image *image);
+
+// Visits the images of the recording at PATH that its samples or call chains fell into; with ALL,
+// or when its traces are not decoded, those it mapped.
+struct imp_error *needs_visit(const char *path, bool all, const struct log *log,
+			      needs_visitor *visit, void *arg) MUST_CHECK;
+
+#endif
