@@ -13,6 +13,7 @@
 
 #include "analyze/hits.h"
 #include "base/json.h"
+#include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/subject.h"
@@ -275,6 +276,9 @@ static int explain_run(const struct invocation *invocation, struct imp_error **e
 	terminal_set_level(options->is_quiet, options->verbose);
 	if (options->pid > INT32_MAX)
 		*err = error_new(IMP_ERR_USAGE, "--pid: no process");
+	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
+	if (!*err && options->input)
+		*err = archived_open(&options->input, &options->naming, invocation->log, &archive);
 	if (!*err)
 		*err = naming_finder(&options->naming, invocation->log, &explaining.finder);
 	if (!*err)

@@ -7,6 +7,7 @@
 
 #include "analyze/analysis.h"
 #include "base/buffer.h"
+#include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/terminal.h"
@@ -82,6 +83,7 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 	terminal_set_level(options->is_quiet, options->verbose);
 	const struct exporter *exporter = NULL;
 	_cleanup_profile_ struct profile *profile = NULL;
+	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
 	*err = invocation->operands.count > 1 ? error_new(IMP_ERR_USAGE, "one recording at a time")
 					      : choose(options, &exporter);
 	if (*err)
@@ -96,7 +98,9 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 		.by_pid = exporter->wants_threads,
 		.by_tid = exporter->wants_threads,
 	};
-	*err = analyze(path, &analysis, &profile);
+	*err = archived_open(&path, &options->naming, invocation->log, &archive);
+	if (!*err)
+		*err = analyze(path, &analysis, &profile);
 	if (!*err)
 		*err = naming_profile(&options->naming, invocation->log, exporter->wants_lines,
 				      (unsigned)options->workers, profile);

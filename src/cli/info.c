@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/printable.h"
 #include "cli/terminal.h"
@@ -149,8 +150,7 @@ static struct imp_error *show(struct info *info, const struct info_options *opti
 			      const struct log *log)
 {
 	struct recording_options how = { .log = log, .workers = (unsigned)options->jobs };
-	struct imp_error *err = recording_open(options->input ? options->input : "perf.data", &how,
-					       &info->recording);
+	struct imp_error *err = recording_open(options->input, &how, &info->recording);
 	if (!err)
 		err = contents_count(info->recording, &info->contents);
 	if (!err)
@@ -179,6 +179,12 @@ static int info_run(const struct invocation *invocation, struct imp_error **err)
 	}
 	// Warnings are part of the answer: they need not be said twice.
 	terminal_set_level(options->is_quiet || !options->verbose, options->verbose);
+	if (!options->input)
+		options->input = "perf.data";
+	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
+	*err = archived_open(&options->input, NULL, invocation->log, &archive);
+	if (*err)
+		return EXIT_FAILED;
 	struct info info = { 0 };
 	*err = show(&info, options, invocation->log);
 	for (size_t i = 0; i < info.left_out.count; i++)

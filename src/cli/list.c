@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 
@@ -204,8 +205,7 @@ static struct imp_error *list(struct listing *listing, const struct log *log)
 {
 	const struct list_options *options = listing->options;
 	struct recording_options how = { .log = log, .workers = (unsigned)options->jobs };
-	struct imp_error *err = recording_open(options->input ? options->input : "perf.data", &how,
-					       &listing->recording);
+	struct imp_error *err = recording_open(options->input, &how, &listing->recording);
 	if (!err)
 		err = survey_new(listing->recording, log, &listing->survey);
 	if (!err && (options->with_hits || options->is_long || options->json))
@@ -235,6 +235,12 @@ static int list_run(const struct invocation *invocation, struct imp_error **err)
 		return EXIT_USAGE;
 	}
 	terminal_set_level(options->is_quiet, options->verbose);
+	if (!options->input)
+		options->input = "perf.data";
+	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
+	*err = archived_open(&options->input, NULL, invocation->log, &archive);
+	if (*err)
+		return EXIT_FAILED;
 	struct listing listing = { .options = options };
 	*err = list(&listing, invocation->log);
 	free(listing.images);

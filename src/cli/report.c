@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/terminal.h"
@@ -202,6 +203,7 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 	terminal_set_level(options->is_quiet, options->verbose);
 	struct report report = { .options = options };
 	_cleanup_profile_ struct profile *profile = NULL;
+	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
 	*err = invocation->operands.count > 1 ? error_new(IMP_ERR_USAGE, "one recording at a time")
 					      : prepare(&report);
 	if (*err)
@@ -218,7 +220,9 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 		.by_tid = has_column(&report.columns, "tid"),
 		.by_cpu = has_column(&report.columns, "cpu"),
 	};
-	*err = analyze(path, &analysis, &profile);
+	*err = archived_open(&path, &options->naming, invocation->log, &archive);
+	if (!*err)
+		*err = analyze(path, &analysis, &profile);
 	if (!*err && report.wants_names)
 		*err = naming_profile(&options->naming, invocation->log, report.wants_lines,
 				      (unsigned)options->workers, profile);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Telling archives from recordings.
+#include "cli/archived.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *tmp_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+	return dir && *dir ? dir : "/tmp";
+}
+
+// Splits "FILE:NAME" in TEXT, when there is no file of the whole name.
+static const char *split_name(char *text)
+{
+	char *colon = strrchr(text, ':');
+	if (!colon || !access(text, F_OK))
+		return NULL;
+	*colon = 0;
+	return colon + 1;
+}
+
+static struct imp_error *look_in(struct naming *naming, const char *dir)
+{
+	const char **slot = array_add(&naming->image_dirs);
+	if (!slot)
+		return &imp_error_no_memory;
+	*slot = dir;
+	// Where kallsyms are found, which have no ID of their own to be found by.
+	if (!naming->buildid_dir)
+		naming->buildid_dir = dir;
+	return NULL;
+}
+
+struct imp_error *archived_open(const char **path, struct naming *naming, const struct log *log,
+				struct bundle **ret)
+{
+	_cleanup_free_ char *file = strdup(*path);
+	if (!file)
+		return &imp_error_no_memory;
+	const char *name = split_name(file);
+	if (!strcmp(file, "-") || !bundle_is(file))
+		return NULL;
+	_cleanup_(cleanup_bundle) struct bundle *bundle = NULL;
+	struct imp_error *err = bundle_open(file, name, tmp_dir(), log, &bundle);
+	if (!err && naming)
+		err = look_in(naming, bundle_images_dir(bundle));
+	if (err)
+		return err;
+	*path = bundle_recording_path(bundle);
+	*ret = steal(bundle);
+	return NULL;
+}
