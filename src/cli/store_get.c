@@ -136,7 +136,7 @@ static void print_root(const struct store *store, bool for_gdb)
 {
 	_cleanup_free_ char *root = realpath(store_dir(store), NULL);
 	const char *dir = root ? root : store_dir(store);
-	printf("%s%s:%s/executables\n", for_gdb ? "set debug-file-directory " : "", dir, dir);
+	printf("%s%s/executables:%s\n", for_gdb ? "set debug-file-directory " : "", dir, dir);
 }
 
 static int path_run(const struct invocation *invocation, struct imp_error **err)
