@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/hit_search.h"
 #include "base/cleanup.h"
 #include "perfdata/sample.h"
 
@@ -164,8 +165,8 @@ static struct imp_error *count_chunk(void *arg, unsigned worker, struct chunk *c
 	return NULL;
 }
 
-struct imp_error *hits_count(struct recording *recording, const struct survey *survey,
-			     struct hits **ret)
+static struct imp_error *count_some(struct recording *recording, const struct survey *survey,
+				    const struct visit_filter *filter, struct hits **ret)
 {
 	unsigned workers = recording_workers(recording);
 	struct counting counting = { .survey = survey,
@@ -176,7 +177,7 @@ struct imp_error *hits_count(struct recording *recording, const struct survey *s
 	for (unsigned i = 0; !err && i < workers; i++)
 		err = hits_new(survey->timeline, &counting.counters[i].hits);
 	if (!err)
-		err = recording_visit(recording, count_chunk, &counting);
+		err = recording_visit_some(recording, filter, count_chunk, &counting);
 	for (unsigned i = 0; counting.counters && i < workers; i++) {
 		if (!err)
 			hits_merge(hits, counting.counters[i].hits);
@@ -188,4 +189,146 @@ struct imp_error *hits_count(struct recording *recording, const struct survey *s
 	else
 		*ret = hits;
 	return err;
+}
+
+struct imp_error *hits_count(struct recording *recording, const struct survey *survey,
+			     struct hits **ret)
+{
+	return count_some(recording, survey, NULL, ret);
+}
+
+// The one pass: surveys, and keeps where samples were seen until it is known what was there.
+struct single_pass {
+	struct survey *survey;
+	struct hit_search search;
+};
+
+struct single_part {
+	struct survey_part *survey;
+	struct sightings sightings;
+	uint64_t position;
+	bool ends_round, is_inflated;
+};
+
+static void single_part_free(struct single_part *part)
+{
+	survey_part_free(part->survey);
+	array_fini(&part->sightings.all);
+	free(part);
+}
+
+static struct imp_error *take_all(struct single_part *part, struct sighter *sighter,
+				  struct chunk *chunk)
+{
+	struct record record;
+	while (chunk_next(chunk, &record)) {
+		struct imp_error *err = survey_part_take(part->survey, &record);
+		if (err)
+			return err;
+		if (record.type == RECORD_SAMPLE || record.type == RECORD_CALLCHAIN_DEFERRED)
+			sighter_take(sighter, &record);
+		else if (record.type == RECORD_FINISHED_ROUND)
+			part->ends_round = true;
+	}
+	part->is_inflated = part->is_inflated || chunk->is_inflated;
+	return sighter_finish(sighter, &part->sightings);
+}
+
+static struct imp_error *single_read(void *arg, struct chunk *chunk, void **result)
+{
+	const struct single_pass *pass = arg;
+	struct single_part *part = calloc(1, sizeof *part);
+	if (!part)
+		return &imp_error_no_memory;
+	part->position = chunk->position;
+	part->is_inflated = chunk->is_inflated;
+	struct sighter *sighter = NULL;
+	struct imp_error *err = survey_part_new(pass->survey, &part->survey);
+	if (!err)
+		err = sighter_new(pass->survey, &sighter);
+	if (!err)
+		err = take_all(part, sighter, chunk);
+	sighter_free(sighter);
+	if (err)
+		single_part_free(part);
+	else
+		*result = part;
+	return err;
+}
+
+static struct imp_error *single_commit(void *arg, void *result)
+{
+	struct single_pass *pass = arg;
+	struct single_part *part = result;
+	struct chunk_sightings chunk = { &part->sightings, part->position, part->ends_round,
+					 part->is_inflated };
+	struct imp_error *err = survey_commit(pass->survey, part->survey);
+	if (!err)
+		err = hit_search_add(&pass->search, &chunk);
+	single_part_free(part);
+	return err;
+}
+
+static void single_discard(void *arg, void *result)
+{
+	(void)arg;
+	single_part_free(result);
+}
+
+static bool wants_chunk(const void *arg, uint64_t position)
+{
+	return hit_search_wants(arg, position);
+}
+
+// Looks again at what was left open.
+static struct imp_error *look_again(struct recording *recording, struct single_pass *pass)
+{
+	struct visit_filter filter = { wants_chunk, &pass->search };
+	while (hit_search_next(&pass->search)) {
+		struct hits *more;
+		struct imp_error *err = count_some(recording, pass->survey, &filter, &more);
+		if (err)
+			return err;
+		for (size_t i = 0; i < more->image_count; i++)
+			if (more->is_hit[i])
+				pass->search.is_hit.items[i] = true;
+		hits_free(more);
+	}
+	return NULL;
+}
+
+static struct imp_error *search_run(struct recording *recording, struct single_pass *pass)
+{
+	static const struct scan scan = { single_read, single_commit, single_discard };
+	struct imp_error *err = recording_scan(recording, &scan, pass);
+	if (!err)
+		err = survey_finish(pass->survey);
+	if (!err)
+		err = hit_search_finish(&pass->search);
+	return err ? err : look_again(recording, pass);
+}
+
+struct imp_error *hits_survey(struct recording *recording, const struct log *log,
+			      struct survey **survey, struct hits **ret)
+{
+	struct single_pass pass = { 0 };
+	struct hits *hits = NULL;
+	struct imp_error *err = survey_begin(recording, log, &pass.survey);
+	if (err)
+		return err;
+	pass.search.timeline = pass.survey->timeline;
+	pass.search.has_no_times = pass.survey->uses_positions;
+	err = search_run(recording, &pass);
+	if (!err)
+		err = hits_new(pass.survey->timeline, &hits);
+	for (size_t i = 0; !err && i < hits->image_count; i++)
+		hits->is_hit[i] = pass.search.is_hit.items[i];
+	hit_search_fini(&pass.search);
+	if (err) {
+		survey_free(pass.survey);
+		return err;
+	}
+	*survey = pass.survey;
+	*ret = hits;
+	return NULL;
 }

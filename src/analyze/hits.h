@@ -20,6 +20,12 @@ struct hits {
 // Counts in a pass of its own over what SURVEY has surveyed.
 struct imp_error *hits_count(struct recording *recording, const struct survey *survey,
 			     struct hits **ret) MUST_CHECK;
+
+// Surveys RECORDING and finds which images are hit (`is_hit` alone is filled), in one pass over its
+// bytes unless that leaves a doubt.
+struct imp_error *hits_survey(struct recording *recording, const struct log *log,
+			      struct survey **survey, struct hits **ret) MUST_CHECK;
+
 void hits_free(struct hits *hits);
 
 #endif

@@ -206,9 +206,12 @@ static struct imp_error *list(struct listing *listing, const struct log *log)
 	const struct list_options *options = listing->options;
 	struct recording_options how = { .log = log, .workers = (unsigned)options->jobs };
 	struct imp_error *err = recording_open(options->input, &how, &listing->recording);
-	if (!err)
+	bool needs_counts = options->is_long || options->json;
+	if (!err && options->with_hits && !needs_counts)
+		err = hits_survey(listing->recording, log, &listing->survey, &listing->hits);
+	else if (!err)
 		err = survey_new(listing->recording, log, &listing->survey);
-	if (!err && (options->with_hits || options->is_long || options->json))
+	if (!err && needs_counts)
 		err = hits_count(listing->recording, listing->survey, &listing->hits);
 	if (!err && options->with_hits && listing->survey->records[RECORD_AUXTRACE]) {
 		log_message(log, LOG_WARNING,

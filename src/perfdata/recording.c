@@ -394,6 +394,13 @@ static struct imp_error *read_nothing(void *arg, struct chunk *chunk, void **res
 
 struct imp_error *recording_visit(struct recording *recording, recording_visitor *visit, void *arg)
 {
+	return recording_visit_some(recording, NULL, visit, arg);
+}
+
+struct imp_error *recording_visit_some(struct recording *recording,
+				       const struct visit_filter *filter, recording_visitor *visit,
+				       void *arg)
+{
 	static const struct scan nothing = { .read = read_nothing };
 	bool is_scanned = true;
 	for (size_t i = 0; i < recording->streams.count; i++)
@@ -405,7 +412,7 @@ struct imp_error *recording_visit(struct recording *recording, recording_visitor
 	}
 	recording->context.done = 0;
 	return streams_visit(recording->streams.items, recording->streams.count,
-			     &recording->context, visit, arg);
+			     &recording->context, filter, visit, arg);
 }
 
 unsigned recording_workers(const struct recording *recording)

@@ -62,6 +62,11 @@ struct imp_error *recording_scan(struct recording *recording, const struct scan 
 // worker one chunk at a time. Begins with an empty recording_scan() if there was none yet.
 struct imp_error *recording_visit(struct recording *recording, recording_visitor *visit,
 				  void *arg) MUST_CHECK;
+// The same, without the chunks that FILTER does not want; those that come out of compressed records
+// are visited all.
+struct imp_error *recording_visit_some(struct recording *recording,
+				       const struct visit_filter *filter, recording_visitor *visit,
+				       void *arg) MUST_CHECK;
 unsigned recording_workers(const struct recording *recording);
 
 // Of compressed records, once scanned: how many, their bytes in the file, and the bytes of the

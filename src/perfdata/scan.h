@@ -28,12 +28,19 @@ struct scan_context {
 	uint64_t total, done;
 };
 
+// Chunks to leave out of a later pass, by the position of their first record.
+struct visit_filter {
+	bool (*wants)(const void *arg, uint64_t position);
+	const void *arg;
+};
+
 // The first pass over STREAM; fills what it finds out of it.
 struct imp_error *stream_scan(struct stream *stream, struct scan_context *context,
 			      const struct scan *scan, void *arg) MUST_CHECK;
 
-// A later pass over STREAMS, which were all scanned.
+// A later pass over STREAMS, which were all scanned. FILTER may be NULL.
 struct imp_error *streams_visit(struct stream *streams, size_t count, struct scan_context *context,
-				recording_visitor *visit, void *arg) MUST_CHECK;
+				const struct visit_filter *filter, recording_visitor *visit,
+				void *arg) MUST_CHECK;
 
 #endif

@@ -9,6 +9,7 @@ struct visit_run {
 	struct stream *streams;
 	size_t count;
 	struct scan_context *context;
+	const struct visit_filter *filter;
 	recording_visitor *visit;
 	void *arg;
 	struct chunk_room *rooms;
@@ -46,6 +47,9 @@ static struct imp_error *visit_piece(void *arg, unsigned worker, size_t number)
 	struct visit_run *run = arg;
 	const struct piece *piece;
 	const struct stream *stream = find_piece(run, number, &piece);
+	const struct visit_filter *filter = run->filter;
+	if (filter && !filter->wants(filter->arg, stream->first_position + piece->start))
+		return NULL;
 	struct chunk chunk;
 	struct imp_error *err =
 		stream_load(stream, piece->start, piece->end, &run->rooms[worker], &chunk);
@@ -153,12 +157,14 @@ static void run_fini(struct visit_run *run)
 }
 
 struct imp_error *streams_visit(struct stream *streams, size_t count, struct scan_context *context,
-				recording_visitor *visit, void *arg)
+				const struct visit_filter *filter, recording_visitor *visit,
+				void *arg)
 {
 	struct visit_run run = {
 		.streams = streams,
 		.count = count,
 		.context = context,
+		.filter = filter,
 		.visit = visit,
 		.arg = arg,
 	};

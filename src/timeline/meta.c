@@ -49,6 +49,7 @@ static struct meta *add(struct metas *metas, enum meta_kind kind, const struct s
 	meta->time = stamp->time;
 	meta->order = (uint32_t)metas->all.count;
 	meta->is_unordered = stamp->is_synthesized || metas->has_no_times;
+	metas->is_late = metas->is_late || meta->time < metas->replayed_until;
 	return meta;
 }
 
@@ -333,10 +334,11 @@ static int compare(const void *one, const void *other)
 
 void metas_sort(struct metas *metas)
 {
-	size_t sorted = 1;
+	size_t sorted = metas->replayed + 1;
 	while (sorted < metas->all.count &&
 	       metas->all.items[sorted - 1].time <= metas->all.items[sorted].time)
 		sorted++;
 	if (sorted < metas->all.count)
-		qsort(metas->all.items, metas->all.count, sizeof *metas->all.items, compare);
+		qsort(metas->all.items + metas->replayed, metas->all.count - metas->replayed,
+		      sizeof *metas->all.items, compare);
 }

@@ -41,6 +41,11 @@ struct metas {
 	struct strings *comms;
 	// Positions are times.
 	bool has_no_times;
+	// Replayed already: the first of all, up to a time. A record of that time that comes later
+	// is too late.
+	size_t replayed;
+	uint64_t replayed_until;
+	bool is_late;
 };
 
 // Frees what metas_sort() and replaying need, but for images and claims.
@@ -52,7 +57,7 @@ struct imp_error *metas_add(struct metas *metas, const struct events *events,
 
 struct imp_error *metas_claim(struct metas *metas, const struct build_id_record *entry) MUST_CHECK;
 
-// By time, and where that is equal as they came.
+// Puts those in order that are not replayed yet: by time, and where that is equal as they came.
 void metas_sort(struct metas *metas);
 
 #endif

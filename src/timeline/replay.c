@@ -207,14 +207,26 @@ static struct imp_error *replay_one(struct replay *replay, const struct metas *m
 	return err ? err : comms_set(&replay->comms, meta->tid, meta->time, meta->value);
 }
 
-struct imp_error *replay_run(struct replay *replay, const struct metas *metas)
+struct imp_error *replay_run(struct replay *replay, struct metas *metas, uint64_t until)
 {
-	for (size_t i = 0; i < metas->all.count; i++) {
-		struct imp_error *err = replay_one(replay, metas, &metas->all.items[i]);
+	for (; metas->replayed < metas->all.count; metas->replayed++) {
+		const struct meta *meta = &metas->all.items[metas->replayed];
+		if (meta->time >= until && until != UINT64_MAX)
+			break;
+		struct imp_error *err = replay_one(replay, metas, meta);
 		if (err)
 			return err;
 	}
-	return comms_finish(&replay->comms);
+	metas->replayed_until = until;
+	return NULL;
+}
+
+void replay_reset(struct replay *replay)
+{
+	struct strings names = replay->comms.names;
+	replay->comms.names = (struct strings){ 0 };
+	replay_fini(replay);
+	*replay = (struct replay){ .comms.names = names };
 }
 
 struct imp_error *replay_map_kernel(struct replay *replay, uint32_t image)

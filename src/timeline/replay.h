@@ -22,8 +22,11 @@ struct replay {
 
 void replay_fini(struct replay *replay);
 
-// METAS are sorted.
-struct imp_error *replay_run(struct replay *replay, const struct metas *metas) MUST_CHECK;
+// Replays those of METAS, which are sorted, that are older than UNTIL and were not replayed yet.
+struct imp_error *replay_run(struct replay *replay, struct metas *metas, uint64_t until) MUST_CHECK;
+
+// Forgets all but the names of threads that METAS count.
+void replay_reset(struct replay *replay);
 
 // Maps the whole of the kernel's side as IMAGE, of which nothing was recorded.
 struct imp_error *replay_map_kernel(struct replay *replay, uint32_t image) MUST_CHECK;

@@ -71,6 +71,7 @@ static struct imp_error *begin_with(struct spaces *spaces, uint32_t owner, uint6
 	space->frozen = ranges_mark(&spaces->ranges);
 	space->owner = owner;
 	struct owner *of = &spaces->owners.items[owner];
+	space->previous = of->space;
 	if (of->space == NO_SPACE)
 		of->born = time;
 	of->space = (uint32_t)spaces->all.count - 1;
@@ -202,7 +203,7 @@ struct imp_error *spaces_unmap(struct spaces *spaces, uint32_t owner, uint64_t t
 	return err;
 }
 
-struct imp_error *spaces_finish(struct spaces *spaces)
+struct imp_error *spaces_order(struct spaces *spaces)
 {
 	spaces->order = malloc(spaces->all.count * sizeof *spaces->order + 1);
 	if (!spaces->order)
@@ -223,10 +224,25 @@ struct imp_error *spaces_finish(struct spaces *spaces)
 	return NULL;
 }
 
+// As space_at(), going back from the newest space.
+static const struct space *newest_space_at(const struct spaces *spaces, const struct owner *owner,
+					   uint64_t time, struct space_stretch *stretch)
+{
+	const struct space *space = &spaces->all.items[owner->space];
+	while (space->from > time && space->previous != NO_SPACE) {
+		stretch->to = space->from;
+		space = &spaces->all.items[space->previous];
+	}
+	stretch->from = space->previous == NO_SPACE ? 0 : space->from;
+	return space;
+}
+
 // The last of OWNER's spaces that began by TIME, or the first of all; and until when it lasts.
 static const struct space *space_at(const struct spaces *spaces, const struct owner *owner,
 				    uint64_t time, struct space_stretch *stretch)
 {
+	if (!spaces->order)
+		return newest_space_at(spaces, owner, time, stretch);
 	uint32_t low = 0;
 	uint32_t high = owner->count;
 	while (high - low > 1) {
@@ -267,10 +283,12 @@ static uint32_t root_at(const struct space *space, uint64_t time, struct space_s
 struct space_stretch spaces_find(const struct spaces *spaces, const struct owner *owner,
 				 uint64_t time, uint64_t address)
 {
-	struct space_stretch stretch = { 0, UINT64_MAX, 0, UINT64_MAX, NO_VALUE, true };
-	if (!owner || !owner->count)
+	struct space_stretch stretch = { 0, UINT64_MAX, 0, UINT64_MAX, NO_SPACE, NO_VALUE, true };
+	if (!owner || owner->space == NO_SPACE)
 		return stretch;
-	uint32_t at = root_at(space_at(spaces, owner, time, &stretch), time, &stretch);
+	const struct space *space = space_at(spaces, owner, time, &stretch);
+	stretch.space = (uint32_t)(space - spaces->all.items);
+	uint32_t at = root_at(space, time, &stretch);
 	stretch.is_empty = at == NO_RANGE;
 	while (at != NO_RANGE) {
 		const struct range *node = &spaces->ranges.nodes.items[at];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // Address spaces through time: each owner (a process, a kernel) has one after the other.
 //
-// Changes come in the order of time. A mapping that overlaps nothing is added to the newest version
-// of its space and is visible from its begin on; one that overlaps begins a new version, and the
-// earlier stay as they were. A forked space begins with the tree that its parent has at that
-// moment. spaces_finish() ends the changing; from then on spaces_find() may be asked from many
-// threads.
+// Changes come in the order of time, and questions may be asked between them. A mapping that
+// overlaps nothing is added to the newest version of its space and is visible from its begin on;
+// one that overlaps begins a new version, and the earlier stay as they were. A forked space begins
+// with the tree that its parent has at that moment. While nothing changes, spaces_find() may be
+// asked from many threads.
 #ifndef TIMELINE_SPACES_H
 #define TIMELINE_SPACES_H
 
@@ -41,6 +41,8 @@ struct space {
 	uint32_t root;
 	uint32_t frozen;
 	uint32_t owner;
+	// Of the same owner, or NO_SPACE.
+	uint32_t previous;
 };
 
 // A process or a kernel.
@@ -51,7 +53,7 @@ struct owner {
 	enum side side;
 	// The newest space, or NO_SPACE.
 	uint32_t space;
-	// After spaces_finish(): its spaces, as a run of `order`.
+	// After spaces_order(): its spaces, as a run of `order`.
 	uint32_t first, count;
 	// Threads alive, as far as recorded.
 	int32_t threads;
@@ -99,12 +101,14 @@ struct imp_error *spaces_map(struct spaces *spaces, uint32_t owner, uint64_t tim
 struct imp_error *spaces_unmap(struct spaces *spaces, uint32_t owner, uint64_t time, uint64_t start,
 			       uint64_t end) MUST_CHECK;
 
-struct imp_error *spaces_finish(struct spaces *spaces) MUST_CHECK;
+// Once nothing changes any more: makes owners with very many spaces quick to ask.
+struct imp_error *spaces_order(struct spaces *spaces) MUST_CHECK;
 
 // An answer, and for which addresses [start, end) and times [from, to) it holds.
 struct space_stretch {
 	uint64_t start, end;
 	uint64_t from, to;
+	uint32_t space;
 	// NO_VALUE where nothing is mapped.
 	uint32_t value;
 	// Nothing at all is known to be mapped there.

@@ -13,6 +13,8 @@ struct timeline {
 	struct replay replay;
 	// The kernel's owners, asked for often.
 	const struct owner *kernel, *modules;
+	// From the numbers that images had before identities were bound.
+	uint32_t *numbers;
 };
 
 struct imp_error *timeline_new(const struct timeline_options *options, struct timeline **ret)
@@ -32,6 +34,7 @@ void timeline_free(struct timeline *timeline)
 		return;
 	metas_fini(&timeline->metas);
 	replay_fini(&timeline->replay);
+	free(timeline->numbers);
 	free(timeline);
 }
 
@@ -84,27 +87,73 @@ static struct imp_error *add_missing_kernel(struct timeline *timeline)
 	return err ? err : replay_map_kernel(&timeline->replay, number);
 }
 
+static void note_kernel(struct timeline *timeline)
+{
+	const struct spaces *spaces = &timeline->replay.spaces;
+	timeline->kernel = spaces_find_owner(spaces, SIDE_KERNEL, 0);
+	timeline->modules = spaces_find_owner(spaces, SIDE_MODULES, 0);
+}
+
+struct imp_error *timeline_advance(struct timeline *timeline, uint64_t until)
+{
+	// What came too late makes a new beginning necessary, in the end.
+	if (timeline->metas.is_late)
+		return NULL;
+	metas_sort(&timeline->metas);
+	struct imp_error *err = replay_run(&timeline->replay, &timeline->metas, until);
+	if (!err)
+		err = add_missing_kernel(timeline);
+	note_kernel(timeline);
+	return err;
+}
+
+size_t timeline_early_count(const struct timeline *timeline)
+{
+	return timeline->metas.images.all.count;
+}
+
+uint32_t timeline_final_number(const struct timeline *timeline, uint32_t early)
+{
+	return timeline->numbers[early];
+}
+
+bool timeline_was_late(const struct timeline *timeline)
+{
+	return timeline->metas.is_late;
+}
+
+// Binds identities, which may make one image of two.
+static struct imp_error *bind(struct timeline *timeline)
+{
+	struct replay *replay = &timeline->replay;
+	struct imp_error *err =
+		identity_bind(&timeline->metas.images, &timeline->metas.claims, &timeline->numbers);
+	for (size_t i = 0; !err && i < replay->mapped.count; i++)
+		replay->mapped.items[i].image = timeline->numbers[replay->mapped.items[i].image];
+	return err;
+}
+
 struct imp_error *timeline_finish(struct timeline *timeline)
 {
 	struct replay *replay = &timeline->replay;
-	metas_sort(&timeline->metas);
-	struct imp_error *err = replay_run(replay, &timeline->metas);
-	metas_drop_records(&timeline->metas);
+	struct metas *metas = &timeline->metas;
+	if (metas->is_late) {
+		replay_reset(replay);
+		metas->replayed = 0;
+	}
+	metas_sort(metas);
+	struct imp_error *err = replay_run(replay, metas, UINT64_MAX);
+	metas_drop_records(metas);
+	if (!err)
+		err = comms_finish(&replay->comms);
 	if (!err)
 		err = add_missing_kernel(timeline);
 	if (!err)
-		err = spaces_finish(&replay->spaces);
-	uint32_t *numbers = NULL;
+		err = spaces_order(&replay->spaces);
 	if (!err)
-		err = identity_bind(&timeline->metas.images, &timeline->metas.claims, &numbers);
-	if (err)
-		return err;
-	for (size_t i = 0; i < replay->mapped.count; i++)
-		replay->mapped.items[i].image = numbers[replay->mapped.items[i].image];
-	free(numbers);
-	timeline->kernel = spaces_find_owner(&replay->spaces, SIDE_KERNEL, 0);
-	timeline->modules = spaces_find_owner(&replay->spaces, SIDE_MODULES, 0);
-	return NULL;
+		err = bind(timeline);
+	note_kernel(timeline);
+	return err;
 }
 
 size_t timeline_image_count(const struct timeline *timeline)
@@ -125,8 +174,15 @@ uint64_t timeline_image_mappings(const struct timeline *timeline, uint32_t image
 // Turns what a space knows into an answer.
 static struct stretch answer(const struct timeline *timeline, const struct space_stretch *found)
 {
-	struct stretch stretch = { found->start, found->end,	  found->from, found->to, 0,
-				   NO_IMAGE,	 UNKNOWN_UNMAPPED };
+	struct stretch stretch = {
+		.start = found->start,
+		.end = found->end,
+		.from = found->from,
+		.to = found->to,
+		.image = NO_IMAGE,
+		.reason = UNKNOWN_UNMAPPED,
+		.mapping = NO_MAPPING,
+	};
 	if (found->value == NO_VALUE) {
 		if (found->is_empty)
 			stretch.reason = UNKNOWN_NO_PROCESS;
@@ -135,6 +191,7 @@ static struct stretch answer(const struct timeline *timeline, const struct space
 	const struct mapped *mapped = &timeline->replay.mapped.items[found->value];
 	stretch.base = mapped->base;
 	stretch.image = mapped->image;
+	stretch.mapping = (uint64_t)found->space << 32 | found->value;
 	stretch.reason = KNOWN;
 	return stretch;
 }

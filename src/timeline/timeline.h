@@ -40,6 +40,15 @@ bool timeline_wants(uint32_t type);
 struct imp_error *timeline_add_build_id(struct timeline *timeline,
 					const struct build_id_record *entry) MUST_CHECK;
 
+// For who must know before all records are there: none with a time before UNTIL will come any more.
+// Questions about times before UNTIL may then be asked; the images in the answers have early
+// numbers, which timeline_final_number() turns into the final ones. If such a record comes after
+// all, the answers may have been wrong, and timeline_was_late() says so once all is finished.
+struct imp_error *timeline_advance(struct timeline *timeline, uint64_t until) MUST_CHECK;
+size_t timeline_early_count(const struct timeline *timeline);
+uint32_t timeline_final_number(const struct timeline *timeline, uint32_t early);
+bool timeline_was_late(const struct timeline *timeline);
+
 // Orders, replays, binds identities. Nothing can be added afterwards.
 struct imp_error *timeline_finish(struct timeline *timeline) MUST_CHECK;
 
@@ -59,6 +68,8 @@ struct place {
 	file_off offset;
 };
 
+#define NO_MAPPING UINT64_MAX
+
 // An answer for a stretch: it is the same for all of the addresses [start, end) at all of the times
 // [from, to). An address less `base` is its offset.
 struct stretch {
@@ -67,6 +78,10 @@ struct stretch {
 	uint64_t base;
 	uint32_t image;
 	enum unknown_reason reason;
+	// A number of the mapping in its space. Once it is replaced at an address it never comes
+	// back there, so where it is the same at two times it is so in between. NO_MAPPING where
+	// there is none.
+	uint64_t mapping;
 };
 
 // As timeline_locate(), and how far the answer reaches.

@@ -180,6 +180,22 @@ static void check_with(const char *file, const char *suffix, const struct survey
 	lines_fini(&actual);
 }
 
+// One pass and two find the same.
+static void check_quick_hits(const char *file, const struct hits *hits)
+{
+	_cleanup_(cleanup_recording) struct recording *recording = NULL;
+	_cleanup_(cleanup_survey) struct survey *survey = NULL;
+	_cleanup_(cleanup_hits) struct hits *quick = NULL;
+	REQUIRE_OK(recording_open(file, NULL, &recording));
+	REQUIRE_OK(hits_survey(recording, NULL, &survey, &quick));
+	REQUIRE(quick->image_count == hits->image_count);
+	for (uint32_t i = 0; i < hits->image_count; i++)
+		if (quick->is_hit[i] != hits->is_hit[i])
+			tap_fail(__FILE__, __LINE__, "%s: %s is %shit in one pass", file,
+				 timeline_image(survey->timeline, i)->path,
+				 quick->is_hit[i] ? "" : "not ");
+}
+
 static void check_file(const char *file, const char *name)
 {
 	_cleanup_(cleanup_recording) struct recording *recording = NULL;
@@ -194,6 +210,7 @@ static void check_file(const char *file, const char *name)
 	}
 	REQUIRE_OK(survey_new(recording, NULL, &survey));
 	REQUIRE_OK(hits_count(recording, survey, &hits));
+	check_quick_hits(file, hits);
 	struct difference known = difference_of(
 		list_differences, sizeof list_differences / sizeof *list_differences, name);
 	struct difference none = { name, false, false };

@@ -30,7 +30,7 @@ TEST(a_mapping_is_visible_from_its_begin_on)
 	struct spaces spaces = { 0 };
 	map(&spaces, 1, 10, 100, 200);
 	map(&spaces, 1, 20, 300, 400);
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	CHECK_UINT(value_at(&spaces, 1, 9, 150), NO_VALUE);
 	CHECK_UINT(value_at(&spaces, 1, 10, 150), 0);
 	CHECK_UINT(value_at(&spaces, 1, 19, 350), NO_VALUE);
@@ -47,7 +47,7 @@ TEST(an_overlay_hides_the_older_mapping_from_its_time_on_only)
 	map(&spaces, 1, 10, 100, 200);
 	map(&spaces, 1, 20, 150, 160);
 	map(&spaces, 1, 30, 100, 155);
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	CHECK_UINT(value_at(&spaces, 1, 15, 155), 0);
 	CHECK_UINT(value_at(&spaces, 1, 25, 152), 1);
 	CHECK_UINT(value_at(&spaces, 1, 25, 149), 0);
@@ -66,7 +66,7 @@ TEST(a_fork_has_what_its_parent_had_then_and_goes_its_own_way)
 	map(&spaces, 1, 30, 300, 400);
 	map(&spaces, 1, 40, 100, 200);
 	map(&spaces, 2, 50, 500, 600);
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	CHECK_UINT(value_at(&spaces, 2, 25, 150), 0);
 	CHECK_UINT(value_at(&spaces, 2, 60, 150), 0);
 	CHECK_UINT(value_at(&spaces, 2, 60, 350), NO_VALUE);
@@ -83,7 +83,7 @@ TEST(an_exec_begins_with_nothing)
 	map(&spaces, 1, 10, 100, 200);
 	CHECK_OK(spaces_begin(&spaces, owner_of(&spaces, 1), 20));
 	map(&spaces, 1, 21, 300, 400);
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	CHECK_UINT(value_at(&spaces, 1, 19, 150), 0);
 	CHECK_UINT(value_at(&spaces, 1, 20, 150), NO_VALUE);
 	CHECK_UINT(value_at(&spaces, 1, 30, 350), 1);
@@ -97,7 +97,7 @@ TEST(a_childs_own_mappings_stay_above_a_fork_that_comes_late)
 	map(&spaces, 1, 10, 100, 200);
 	map(&spaces, 2, 19, 150, 160);
 	CHECK_OK(spaces_fork_under(&spaces, owner_of(&spaces, 2), owner_of(&spaces, 1), 20));
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	CHECK_UINT(value_at(&spaces, 2, 19, 155), 1);
 	CHECK_UINT(value_at(&spaces, 2, 20, 155), 1);
 	CHECK_UINT(value_at(&spaces, 2, 20, 165), 0);
@@ -113,7 +113,7 @@ TEST(a_million_forks_in_a_chain_cost_no_look_up_anything)
 	for (uint32_t i = 1; i < COUNT; i++)
 		CHECK_OK(spaces_fork(&spaces, owner_of(&spaces, i), owner_of(&spaces, i - 1),
 				     1 + i));
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	CHECK_UINT(value_at(&spaces, COUNT - 1, COUNT, 150), 0);
 	CHECK(spaces.ranges.nodes.count < 4);
 	spaces_fini(&spaces);
@@ -125,7 +125,7 @@ TEST(a_hundred_thousand_overlays_in_one_process_stay_answerable)
 	struct spaces spaces = { 0 };
 	for (uint32_t i = 0; i < COUNT; i++)
 		map(&spaces, 1, i + 1, i % PLACES * 16, i % PLACES * 16 + 20);
-	CHECK_OK(spaces_finish(&spaces));
+	CHECK_OK(spaces_order(&spaces));
 	for (uint32_t i = 0; i < COUNT; i += 99)
 		CHECK_UINT(value_at(&spaces, 1, i + 1, i % PLACES * 16 + 8), i);
 	spaces_fini(&spaces);
