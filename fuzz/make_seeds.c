@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Makes seeds in code: make_seeds DIRECTORY writes DIRECTORY/TARGET/NAME.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "make/recording.h"
+
+static void write_seed(const char *directory, const char *target, const char *name,
+		       const struct buffer *bytes)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s", directory, target);
+	mkdir(path, 0777);
+	snprintf(path, sizeof path, "%s/%s/%s", directory, target, name);
+	FILE *file = fopen(path, "w");
+	if (!file || fwrite(bytes->bytes, 1, bytes->size, file) != bytes->size || fclose(file))
+		abort();
+}
+
+static const struct event_attr attr = {
+	.type = 1,
+	.sample_type = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ID | SAMPLE_CALLCHAIN |
+		       SAMPLE_PERIOD,
+	.flags = BUILT_FLAGS,
+};
+
+static void add_records(struct recording_builder *builder)
+{
+	struct built_stamp stamp = built_at(10, 10, 100);
+	static const uint64_t chain[] = { (uint64_t)-512, 0x401000, 0x402000 };
+	static const uint64_t links[][2] = { { 3, 4 }, { 5, 6 } };
+	build_comm(builder, stamp, &(struct comm_record){ 10, 10, true, "app" });
+	build_mmap2(builder, stamp, MISC_USER,
+		    &(struct mmap_record){ .pid = 10,
+					   .start = 0x400000,
+					   .length = 0x3000,
+					   .id = build_id_of("0123456789abcdefghij", 20),
+					   .path = "/bin/app" });
+	build_mmap(builder, stamp, MISC_KERNEL,
+		   &(struct mmap_record){ .pid = UINT32_MAX, .path = "[kernel.kallsyms]_text" });
+	build_fork(builder, stamp, &(struct task_record){ 11, 10, 11, 10, 101 });
+	build_exit(builder, stamp, &(struct task_record){ 11, 10, 11, 10, 102 });
+	build_namespaces(builder, stamp, 10, 10, links, 2);
+	build_cgroup(builder, stamp, &(struct cgroup_record){ 7, "/a" });
+	build_ksymbol(builder, stamp, &(struct ksymbol_record){ .start = 1, .name = "bpf_prog" });
+	build_lost(builder, stamp, 7, 3);
+	build_lost_samples(builder, stamp, 4);
+	build_build_id(builder, &(struct build_id_record){ .misc = MISC_USER,
+							   .id = build_id_of("abc", 3),
+							   .path = "/b" });
+	build_finished_round(builder);
+	build_sample(builder, 0,
+		     &(struct built_sample){ .ip = 0x401000,
+					     .pid = 10,
+					     .tid = 10,
+					     .time = 200,
+					     .id = 7,
+					     .chain = chain,
+					     .chain_count = 3 });
+}
+
+static void make_recording(const char *directory, const char *name,
+			   const struct recording_builder_shape *shape, uint32_t compressed)
+{
+	struct recording_builder *builder = recording_builder_new_of(shape);
+	uint64_t id = 7;
+	build_event(builder, &attr, "cpu-clock", &id, 1);
+	id = 8;
+	build_event(builder, &attr, "cycles", &id, 1);
+	build_event_desc(builder);
+	build_string_feature(builder, FEATURE_HOSTNAME, "host");
+	if (!shape->is_pipe)
+		build_table_entry(builder, &(struct build_id_record){ .misc = MISC_USER,
+								      .id = build_id_of("abc", 3),
+								      .path = "/b" });
+	if (compressed)
+		build_compressed_begin(builder);
+	add_records(builder);
+	if (compressed)
+		build_compressed_end(builder, compressed, 100);
+	struct buffer bytes = recording_builder_finish(builder);
+	write_seed(directory, "perfdata_recording", name, &bytes);
+	buffer_fini(&bytes);
+}
+
+static void make_recordings(const char *directory)
+{
+	make_recording(directory, "file", &(struct recording_builder_shape){ 0 }, 0);
+	make_recording(directory, "file-big-endian",
+		       &(struct recording_builder_shape){ .is_big_endian = true }, 0);
+	make_recording(directory, "pipe", &(struct recording_builder_shape){ .is_pipe = true }, 0);
+	make_recording(directory, "pipe-big-endian",
+		       &(struct recording_builder_shape){ .is_pipe = true, .is_big_endian = true },
+		       0);
+	make_recording(directory, "unfinished",
+		       &(struct recording_builder_shape){ .is_unfinished = true }, 0);
+	make_recording(directory, "attrs-last",
+		       &(struct recording_builder_shape){ .has_attrs_last = true }, 0);
+	make_recording(directory, "version-1",
+		       &(struct recording_builder_shape){ .is_version_1 = true, .attr_size = 72 },
+		       0);
+	make_recording(directory, "compressed", &(struct recording_builder_shape){ 0 },
+		       RECORD_COMPRESSED);
+	make_recording(directory, "compressed2",
+		       &(struct recording_builder_shape){ .is_pipe = true }, RECORD_COMPRESSED2);
+}
+
+// All records of a file, each as a seed for the target of single records.
+static void make_records(const char *directory)
+{
+	struct recording_builder *builder = recording_builder_new();
+	build_event(builder, &attr, NULL, NULL, 0);
+	add_records(builder);
+	struct buffer bytes = recording_builder_finish(builder);
+	// Header and attr stand before.
+	for (size_t at = 104 + 144, number = 0; at + 8 <= bytes.size; number++) {
+		size_t size = bytes.bytes[at + 6] | (size_t)bytes.bytes[at + 7] << 8;
+		struct buffer seed = { 0 };
+		uint32_t shape[] = { 0, (uint32_t)attr.sample_type };
+		char name[32];
+		snprintf(name, sizeof name, "record-%zu", number);
+		buffer_append(&seed, shape, sizeof shape);
+		buffer_append(&seed, bytes.bytes + at, size);
+		write_seed(directory, "perfdata_record", name, &seed);
+		buffer_fini(&seed);
+		at += size;
+	}
+	buffer_fini(&bytes);
+}
+
+// A sample of all fields.
+static void make_sample(const char *directory)
+{
+	struct event_attr full = { .sample_type = SAMPLE_KNOWN_BITS & ~(uint64_t)(SAMPLE_READ),
+				   .sample_regs_user = 3 };
+	full.sample_type &=
+		~(uint64_t)(SAMPLE_WEIGHT_STRUCT | SAMPLE_DATA_SRC | SAMPLE_TRANSACTION |
+			    SAMPLE_REGS_INTR | SAMPLE_PHYS_ADDR | SAMPLE_AUX | SAMPLE_CGROUP |
+			    SAMPLE_DATA_PAGE_SIZE | SAMPLE_CODE_PAGE_SIZE);
+	static const uint64_t words[] = { 1, 2, 3, 4, 5, 6 };
+	struct recording_builder *builder = recording_builder_new();
+	build_event(builder, &full, NULL, NULL, 0);
+	build_sample(builder, 0,
+		     &(struct built_sample){ .id = 1,
+					     .chain = words,
+					     .chain_count = 6,
+					     .raw = (const uint8_t *)words,
+					     .raw_size = 12,
+					     .branches = words,
+					     .branch_count = 2,
+					     .user_abi = 2,
+					     .user_regs = words,
+					     .stack = (const uint8_t *)words,
+					     .stack_size = 16,
+					     .stack_valid = 8 });
+	struct buffer bytes = recording_builder_finish(builder);
+	struct buffer seed = { 0 };
+	uint64_t shape[6] = { 0, full.sample_type, 0, 0, full.sample_regs_user, 0 };
+	buffer_append(&seed, shape, sizeof shape);
+	buffer_append(&seed, bytes.bytes + 104 + 144, bytes.size - 104 - 144);
+	write_seed(directory, "perfdata_sample", "all-fields", &seed);
+	buffer_fini(&seed);
+	seed = (struct buffer){ 0 };
+	uint8_t swap = 0;
+	buffer_append(&seed, &swap, 1);
+	buffer_append(&seed, bytes.bytes + 104, 128);
+	write_seed(directory, "perfdata_attr", "attr", &seed);
+	buffer_fini(&seed);
+	buffer_fini(&bytes);
+}
+
+// For each feature a payload of small numbers and strings, which most take as something.
+static void make_features(const char *directory)
+{
+	struct recording_builder *shape = recording_builder_new();
+	for (unsigned bit = 1; bit < FEATURE_BITS; bit++) {
+		if (!feature_name(bit))
+			continue;
+		struct buffer seed = { 0 };
+		uint8_t head[] = { (uint8_t)bit, 0, 2 };
+		buffer_append(&seed, head, sizeof head);
+		for (unsigned i = 0; i < 6; i++) {
+			build_put(shape, &seed, 1, 4);
+			build_put(shape, &seed, 8, 4);
+			buffer_append(&seed, "text\0\0\0\0", 8);
+		}
+		write_seed(directory, "perfdata_feature", feature_name(bit), &seed);
+		buffer_fini(&seed);
+	}
+	struct buffer unused = recording_builder_finish(shape);
+	buffer_fini(&unused);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	mkdir(argv[1], 0777);
+	make_recordings(argv[1]);
+	make_records(argv[1]);
+	make_sample(argv[1]);
+	make_features(argv[1]);
+	return 0;
+}
