@@ -8,12 +8,43 @@ extern const struct command command_checkout, command_diff, command_doctor, comm
 	command_export, command_info, command_list, command_record, command_report,
 	command_snapshot, command_stale, command_store, command_symbolize, command_which,
 	command_archive, command_unarchive;
+extern const struct command command_checkout;
+extern const struct command command_diff;
+extern const struct command command_doctor;
+extern const struct command command_explain;
+extern const struct command command_export;
+extern const struct command command_fetch;
+extern const struct command command_info;
+extern const struct command command_list;
+extern const struct command command_record;
+extern const struct command command_report;
+extern const struct command command_snapshot;
+extern const struct command command_stale;
+extern const struct command command_store;
+extern const struct command command_symbolize;
+extern const struct command command_which;
 
 const struct command *const commands[] = {
 	&command_checkout,  &command_diff,  &command_doctor,	&command_explain, &command_export,
 	&command_info,	    &command_list,  &command_record,	&command_report,  &command_snapshot,
 	&command_stale,	    &command_store, &command_symbolize, &command_which,	  &command_archive,
 	&command_unarchive, NULL,
+	&command_record,
+	&command_report,
+	&command_list,
+	&command_export,
+	&command_symbolize,
+	&command_which,
+	&command_explain,
+	&command_fetch,
+	&command_info,
+	&command_checkout,
+	&command_diff,
+	&command_doctor,
+	&command_snapshot,
+	&command_stale,
+	&command_store,
+	NULL,
 };
 
 const struct command *command_find(const struct command *const *table, const char *name)

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// imprint fetch: files by build ID from debuginfod servers, the most sampled first.
+#include "find/fetch.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/hits.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/naming.h"
+#include "cli/places.h"
+#include "cli/printable.h"
+#include "cli/subject.h"
+#include "cli/terminal.h"
+
+enum { FETCH_JSON_VERSION = 1, EXIT_INTERRUPTED = 130, TIMEOUT_SECONDS = 90 };
+
+struct fetch_verb_options {
+	struct naming naming;
+	const char *input;
+	struct option_list servers;
+	double timeout_s;
+	double min_percent;
+	uint64_t jobs;
+	bool no_debug;
+	bool is_dry;
+	bool json;
+	bool is_quiet;
+	unsigned verbose;
+};
+
+#define ROW(kind_, letter_, name_, argument_, field, help_)                             \
+	{                                                                               \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, \
+		.help = help_, .offset = offsetof(struct fetch_verb_options, field)     \
+	}
+
+static const struct option fetch_rows[] = {
+	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data)"),
+	ROW(OPTION_LIST, 0, "server", "URL", servers,
+	    "a debuginfod server (may be repeated; $DEBUGINFOD_URLS)"),
+	ROW(OPTION_REAL, 0, "timeout", "SECONDS", timeout_s, "for everything together (90)"),
+	ROW(OPTION_REAL, 0, "min-percent", "P", min_percent,
+	    "only images with at least P percent of the samples (0.1)"),
+	ROW(OPTION_NUMBER, 'j', "jobs", "N", jobs, "how many downloads at once (8)"),
+	ROW(OPTION_FLAG, 0, "no-debug", NULL, no_debug, "programs and libraries only"),
+	ROW(OPTION_FLAG, 'n', "dry-run", NULL, is_dry, "only say what would be asked for"),
+	ROW(OPTION_FLAG, 0, "json", NULL, json, "as JSON"),
+	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings and no progress"),
+	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (-vv: for debugging)"),
+	FINDING_OPTIONS(struct fetch_verb_options, naming),
+	{ .kind = OPTION_END },
+};
+
+static void fetch_defaults(void *values)
+{
+	struct fetch_verb_options *options = values;
+	options->timeout_s = TIMEOUT_SECONDS;
+	options->min_percent = 0.1;
+}
+
+static volatile sig_atomic_t was_interrupted;
+
+static void interrupt(int number)
+{
+	(void)number;
+	was_interrupted = 1;
+}
+
+static bool is_stopped(void *arg)
+{
+	(void)arg;
+	return was_interrupted;
+}
+
+// What is to be fetched, and for what: jobs and, by the same number, the image's path (or NULL).
+struct wishes {
+	ARRAY_OF(struct fetch_job) jobs;
+	ARRAY_OF(char *) paths;
+	// Lent to the jobs.
+	const char **servers;
+	char *server_text;
+};
+
+static void wishes_fini(struct wishes *wishes)
+{
+	for (size_t i = 0; i < wishes->jobs.count; i++) {
+		fetch_job_fini(&wishes->jobs.items[i]);
+		free(wishes->paths.items[i]);
+	}
+	array_fini(&wishes->jobs);
+	array_fini(&wishes->paths);
+	free(wishes->servers);
+	free(wishes->server_text);
+}
+
+static struct imp_error *add_wish(struct wishes *wishes, const struct image *image,
+				  enum fetch_part part)
+{
+	for (size_t i = 0; i < wishes->jobs.count; i++)
+		if (wishes->jobs.items[i].part == part &&
+		    build_id_equal(&wishes->jobs.items[i].id, &image->id))
+			return NULL;
+	if (!array_reserve(&wishes->jobs, 1) || !array_reserve(&wishes->paths, 1))
+		return &imp_error_no_memory;
+	char *path = image->path ? strdup(image->path) : NULL;
+	if (!path && image->path)
+		return &imp_error_no_memory;
+	*array_add(&wishes->jobs) = (struct fetch_job){ .id = image->id, .part = part };
+	*array_add(&wishes->paths) = path;
+	return NULL;
+}
+
+// Wishes for what FINDER does not find of IMAGE here.
+static struct imp_error *wish_for(const struct fetch_verb_options *options, struct finder *finder,
+				  const struct image *image, struct wishes *wishes)
+{
+	const struct finding *finding;
+	struct imp_error *err = finder_find(finder, image, &finding);
+	if (err)
+		return err;
+	bool has_lines = finding->debug && find_rank_of(finding->debug) == RANK_DWARF;
+	// A kernel's program is its debug file: servers have nothing else of it.
+	if (!finding->image && image->kind != IMAGE_KERNEL)
+		err = add_wish(wishes, image, FETCH_EXECUTABLE);
+	if (!err && !has_lines && !options->no_debug)
+		err = add_wish(wishes, image, FETCH_DEBUGINFO);
+	return err;
+}
+
+static bool can_be_fetched(const struct image *image)
+{
+	return identity_is_usable(image->identity) && image->id.size &&
+	       (image->kind == IMAGE_USER || image->kind == IMAGE_KERNEL ||
+		image->kind == IMAGE_MODULE);
+}
+
+// The images of the recording with most samples first.
+static struct imp_error *wish_for_hits(const struct fetch_verb_options *options,
+				       struct finder *finder, const struct survey *survey,
+				       struct hits *hits, struct wishes *wishes)
+{
+	uint64_t total = 0;
+	struct imp_error *err = NULL;
+	for (size_t i = 0; i < hits->image_count; i++)
+		total += hits->samples[i];
+	while (!err) {
+		size_t most = 0;
+		for (size_t i = 1; i < hits->image_count; i++)
+			if (hits->samples[i] > hits->samples[most])
+				most = i;
+		uint64_t samples = hits->image_count ? hits->samples[most] : 0;
+		if (!samples || (double)samples * 100 < options->min_percent * (double)total)
+			break;
+		hits->samples[most] = 0;
+		const struct image *image = timeline_image(survey->timeline, (uint32_t)most);
+		if (can_be_fetched(image))
+			err = wish_for(options, finder, image, wishes);
+	}
+	return err;
+}
+
+static struct imp_error *wish_for_recording(const struct fetch_verb_options *options,
+					    struct finder *finder, const struct log *log,
+					    struct wishes *wishes)
+{
+	const struct recording_options how = { .log = log };
+	struct recording *recording = NULL;
+	struct survey *survey = NULL;
+	struct hits *hits = NULL;
+	struct imp_error *err =
+		recording_open(options->input ? options->input : "perf.data", &how, &recording);
+	if (!err)
+		err = survey_new(recording, log, &survey);
+	if (!err)
+		err = hits_count(recording, survey, &hits);
+	if (!err)
+		err = wish_for_hits(options, finder, survey, hits, wishes);
+	hits_free(hits);
+	survey_free(survey);
+	recording_close(recording);
+	return err;
+}
+
+static struct imp_error *wish_for_words(const struct fetch_verb_options *options,
+					struct finder *finder, const struct operands *words,
+					struct wishes *wishes)
+{
+	struct imp_error *err = NULL;
+	for (size_t i = 0; i < words->count && !err; i++) {
+		const struct operands word = { &words->items[i], 1 };
+		struct subject subject;
+		err = subject_read(finder, &word, 0, &subject);
+		if (err)
+			break;
+		err = subject.image.id.size
+			      ? wish_for(options, finder, &subject.image, wishes)
+			      : error_new(IMP_ERR_USAGE, "%s: has no build ID", words->items[i]);
+		subject_fini(&subject);
+	}
+	return err;
+}
+
+static void print_json(const struct wishes *wishes)
+{
+	struct json json = { .out = stdout };
+	json_begin_object(&json);
+	json_member_string(&json, "format", "imprint-fetch");
+	json_member_uint(&json, "version", FETCH_JSON_VERSION);
+	json_key(&json, "files");
+	json_begin_array(&json);
+	for (size_t i = 0; i < wishes->jobs.count; i++) {
+		const struct fetch_job *job = &wishes->jobs.items[i];
+		json_begin_object(&json);
+		json_member_string(&json, "build_id", build_id_text(&job->id).text);
+		json_member_string(&json, "part", fetch_part_name(job->part));
+		json_member_string(&json, "mapped_path", wishes->paths.items[i]);
+		json_member_string(&json, "outcome", fetch_outcome_name(job->outcome));
+		json_member_string(&json, "file", job->path);
+		json_member_string(&json, "server", job->server);
+		json_member_uint(&json, "size_bytes", job->size_bytes);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void print_text(const struct wishes *wishes)
+{
+	for (size_t i = 0; i < wishes->jobs.count; i++) {
+		const struct fetch_job *job = &wishes->jobs.items[i];
+		const char *path = wishes->paths.items[i] ? wishes->paths.items[i] : "";
+		printf("%-11s %-10s %s ", fetch_outcome_name(job->outcome),
+		       fetch_part_name(job->part), build_id_text(&job->id).text);
+		printable(stdout, job->path ? job->path : path);
+		putchar('\n');
+	}
+}
+
+static bool has_failed(const struct fetch_job *job, bool is_asked_for)
+{
+	switch (job->outcome) {
+	case FETCH_DONE:
+	case FETCH_KNOWN:
+	case FETCH_WAITING:
+		return false;
+	case FETCH_ABSENT:
+		return is_asked_for;
+	case FETCH_FAILED:
+	case FETCH_WRONG:
+	case FETCH_STOPPED:
+	case FETCH_OUTCOMES:
+	default:
+		return true;
+	}
+}
+
+static struct imp_error *list_servers(const struct fetch_verb_options *options,
+				      struct wishes *wishes)
+{
+	_cleanup_buffer_ struct buffer text = { 0 };
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	for (size_t i = 0; i < options->servers.count; i++)
+		buffer_format(&text, "%s ", options->servers.items[i]);
+	if (!options->servers.count && urls)
+		buffer_text(&text, urls);
+	buffer_append(&text, "", 1);
+	if (text.failed)
+		return &imp_error_no_memory;
+	struct imp_error *err =
+		fetch_servers((const char *)text.bytes, &wishes->servers, &wishes->server_text);
+	if (!err && !wishes->servers[0])
+		err = error_new(IMP_ERR_USAGE,
+				"no server is named: give --server URL or set DEBUGINFOD_URLS");
+	return err;
+}
+
+static struct imp_error *fetch_wishes(const struct fetch_verb_options *options,
+				      const struct log *log, struct wishes *wishes)
+{
+	_cleanup_free_ char *cache = places_debuginfod_cache();
+	struct imp_error *err = list_servers(options, wishes);
+	if (err || !wishes->jobs.count)
+		return err;
+	if (!cache)
+		return error_new(IMP_ERR_USAGE, "where to? Set HOME or DEBUGINFOD_CACHE_PATH");
+	const struct fetch_options how = { .log = log,
+					   .servers = wishes->servers,
+					   .cache_dir = cache,
+					   .timeout_s = options->timeout_s,
+					   .parallel = (unsigned)options->jobs,
+					   .is_stopped = is_stopped };
+	signal(SIGINT, interrupt);
+	err = fetch(&how, wishes->jobs.items, wishes->jobs.count);
+	signal(SIGINT, SIG_DFL);
+	return err;
+}
+
+static struct imp_error *check(const struct fetch_verb_options *options,
+			       const struct operands *words)
+{
+	if (words->count && options->input)
+		return error_new(IMP_ERR_USAGE, "a recording or build IDs, not both");
+	if (options->jobs > 64)
+		return error_new(IMP_ERR_USAGE, "--jobs is at most 64");
+	if (!(options->timeout_s > 0) || options->timeout_s > 1e6)
+		return error_new(IMP_ERR_USAGE, "--timeout is a number of seconds above 0");
+	return NULL;
+}
+
+static struct imp_error *run(const struct fetch_verb_options *options,
+			     const struct invocation *invocation, struct wishes *wishes)
+{
+	_cleanup_finder_ struct finder *finder = NULL;
+	const struct operands *words = &invocation->operands;
+	struct imp_error *err = check(options, words);
+	if (!err)
+		err = naming_finder(&options->naming, invocation->log, &finder);
+	if (!err)
+		err = words->count ? wish_for_words(options, finder, words, wishes)
+				   : wish_for_recording(options, finder, invocation->log, wishes);
+	if (!err && !options->is_dry)
+		err = fetch_wishes(options, invocation->log, wishes);
+	terminal_end_progress();
+	if (!err && options->json)
+		print_json(wishes);
+	else if (!err)
+		print_text(wishes);
+	return err;
+}
+
+static int fetch_run(const struct invocation *invocation, struct imp_error **err)
+{
+	struct fetch_verb_options *options = invocation->options;
+	struct wishes wishes = { 0 };
+	terminal_set_level(options->is_quiet, options->verbose);
+	*err = run(options, invocation, &wishes);
+	int status = *err ? EXIT_FAILED : EXIT_DONE;
+	for (size_t i = 0; i < wishes.jobs.count && !*err; i++)
+		if (has_failed(&wishes.jobs.items[i], invocation->operands.count > 0))
+			status = EXIT_FAILED;
+	wishes_fini(&wishes);
+	naming_fini(&options->naming);
+	array_fini(&options->servers);
+	return was_interrupted ? EXIT_INTERRUPTED : status;
+}
+
+const struct command command_fetch = {
+	.name = "fetch",
+	.summary = "Fetch files by build ID from debuginfod servers",
+	.usage = "fetch [-i FILE | ID...] [--server URL]... [--timeout SECONDS]",
+	.description = "What a recording's samples need and this machine does not have, the most\n"
+		       "sampled first; or what is given as IDs. Nothing else in imprint uses the\n"
+		       "network. Files go to the directory that debuginfod's clients share, each\n"
+		       "verified by its own build ID.",
+	.options = fetch_rows,
+	.options_size = sizeof(struct fetch_verb_options),
+	.defaults = fetch_defaults,
+	.run = fetch_run,
+};
