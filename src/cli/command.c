@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-extern const struct command command_checkout, command_diff, command_doctor, command_explain,
-	command_export, command_info, command_list, command_record, command_report,
-	command_snapshot, command_stale, command_store, command_symbolize, command_which,
-	command_archive, command_unarchive;
+extern const struct command command_archive;
 extern const struct command command_checkout;
 extern const struct command command_diff;
 extern const struct command command_doctor;
@@ -22,13 +19,12 @@ extern const struct command command_snapshot;
 extern const struct command command_stale;
 extern const struct command command_store;
 extern const struct command command_symbolize;
+extern const struct command command_unarchive;
 extern const struct command command_which;
 
+// A row each, so that those who add rows do not meet.
+// clang-format off
 const struct command *const commands[] = {
-	&command_checkout,  &command_diff,  &command_doctor,	&command_explain, &command_export,
-	&command_info,	    &command_list,  &command_record,	&command_report,  &command_snapshot,
-	&command_stale,	    &command_store, &command_symbolize, &command_which,	  &command_archive,
-	&command_unarchive, NULL,
 	&command_record,
 	&command_report,
 	&command_list,
@@ -38,14 +34,17 @@ const struct command *const commands[] = {
 	&command_explain,
 	&command_fetch,
 	&command_info,
+	&command_archive,
 	&command_checkout,
 	&command_diff,
 	&command_doctor,
 	&command_snapshot,
 	&command_stale,
 	&command_store,
+	&command_unarchive,
 	NULL,
 };
+// clang-format on
 
 const struct command *command_find(const struct command *const *table, const char *name)
 {
