@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "make/elf.h"
 #include "make/recording.h"
 
 static void write_seed(const char *directory, const char *target, const char *name,
@@ -193,11 +194,30 @@ static void make_features(const char *directory)
 	buffer_fini(&unused);
 }
 
+// A library, a list of symbols, packed bytes.
+static void make_images(const char *directory)
+{
+	static const char symbols[] = "ffffffff81000000 T _text\nffffffffc0000000 t f\t[m]\n";
+	static const uint8_t lz4[] = { 2,   0x21, 0x4c, 0x18, 12,   0,	 0,   0,   0x3b, 'a',
+				       'b', 'c',  3,	0,    0x50, 'x', 'y', 'z', 'z',	 'y' };
+	struct buffer library = { 0 }, list = { 0 }, packed = { 0 };
+	make_library("0123456789abcdefghij", 20, "", &library);
+	buffer_text(&list, symbols);
+	buffer_append(&packed, lz4, sizeof lz4);
+	write_seed(directory, "elf_image", "library", &library);
+	write_seed(directory, "elf_kallsyms", "list", &list);
+	write_seed(directory, "elf_unpack", "lz4", &packed);
+	buffer_fini(&library);
+	buffer_fini(&list);
+	buffer_fini(&packed);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
 	mkdir(argv[1], 0777);
+	make_images(argv[1]);
 	make_recordings(argv[1]);
 	make_records(argv[1]);
 	make_sample(argv[1]);
