@@ -4,87 +4,80 @@
 
 #include <dwarf.h>
 
-static struct step fixed(uint32_t size)
-{
-	return (struct step){ .kind = STEP_FIXED, .size = size };
-}
+// Sizes that depend on the unit.
+enum { OF_ADDRESS = 0x80, OF_OFFSET, OF_REF_ADDR };
 
-static struct step block(uint32_t size)
+// How each form is stepped over; a form without a row is unknown.
+static const struct step forms[] = {
+	[DW_FORM_flag_present] = { STEP_FIXED, 0 },
+	[DW_FORM_implicit_const] = { STEP_FIXED, 0 },
+	[DW_FORM_data1] = { STEP_FIXED, 1 },
+	[DW_FORM_ref1] = { STEP_FIXED, 1 },
+	[DW_FORM_flag] = { STEP_FIXED, 1 },
+	[DW_FORM_strx1] = { STEP_FIXED, 1 },
+	[DW_FORM_addrx1] = { STEP_FIXED, 1 },
+	[DW_FORM_data2] = { STEP_FIXED, 2 },
+	[DW_FORM_ref2] = { STEP_FIXED, 2 },
+	[DW_FORM_strx2] = { STEP_FIXED, 2 },
+	[DW_FORM_addrx2] = { STEP_FIXED, 2 },
+	[DW_FORM_strx3] = { STEP_FIXED, 3 },
+	[DW_FORM_addrx3] = { STEP_FIXED, 3 },
+	[DW_FORM_data4] = { STEP_FIXED, 4 },
+	[DW_FORM_ref4] = { STEP_FIXED, 4 },
+	[DW_FORM_strx4] = { STEP_FIXED, 4 },
+	[DW_FORM_addrx4] = { STEP_FIXED, 4 },
+	[DW_FORM_ref_sup4] = { STEP_FIXED, 4 },
+	[DW_FORM_data8] = { STEP_FIXED, 8 },
+	[DW_FORM_ref8] = { STEP_FIXED, 8 },
+	[DW_FORM_ref_sig8] = { STEP_FIXED, 8 },
+	[DW_FORM_ref_sup8] = { STEP_FIXED, 8 },
+	[DW_FORM_data16] = { STEP_FIXED, 16 },
+	[DW_FORM_addr] = { STEP_FIXED, OF_ADDRESS },
+	[DW_FORM_ref_addr] = { STEP_FIXED, OF_REF_ADDR },
+	[DW_FORM_strp] = { STEP_FIXED, OF_OFFSET },
+	[DW_FORM_line_strp] = { STEP_FIXED, OF_OFFSET },
+	[DW_FORM_sec_offset] = { STEP_FIXED, OF_OFFSET },
+	[DW_FORM_strp_sup] = { STEP_FIXED, OF_OFFSET },
+	[DW_FORM_udata] = { STEP_LEB, 0 },
+	[DW_FORM_sdata] = { STEP_LEB, 0 },
+	[DW_FORM_ref_udata] = { STEP_LEB, 0 },
+	[DW_FORM_strx] = { STEP_LEB, 0 },
+	[DW_FORM_addrx] = { STEP_LEB, 0 },
+	[DW_FORM_loclistx] = { STEP_LEB, 0 },
+	[DW_FORM_rnglistx] = { STEP_LEB, 0 },
+	[DW_FORM_string] = { STEP_STRING, 0 },
+	[DW_FORM_block1] = { STEP_BLOCK, 1 },
+	[DW_FORM_block2] = { STEP_BLOCK, 2 },
+	[DW_FORM_block4] = { STEP_BLOCK, 4 },
+	[DW_FORM_block] = { STEP_BLOCK, 0 },
+	[DW_FORM_exprloc] = { STEP_BLOCK, 0 },
+	[DW_FORM_indirect] = { STEP_INDIRECT, 0 },
+};
+
+static bool has_row(uint64_t form)
 {
-	return (struct step){ .kind = STEP_BLOCK, .size = size };
+	return form < sizeof forms / sizeof *forms &&
+	       (forms[form].kind != STEP_FIXED || forms[form].size ||
+		form == DW_FORM_flag_present || form == DW_FORM_implicit_const);
 }
 
 struct step step_of_form(uint64_t form, struct encoding encoding)
 {
-	switch (form) {
-	case DW_FORM_flag_present:
-	case DW_FORM_implicit_const:
-		return fixed(0);
-	case DW_FORM_data1:
-	case DW_FORM_ref1:
-	case DW_FORM_flag:
-	case DW_FORM_strx1:
-	case DW_FORM_addrx1:
-		return fixed(1);
-	case DW_FORM_data2:
-	case DW_FORM_ref2:
-	case DW_FORM_strx2:
-	case DW_FORM_addrx2:
-		return fixed(2);
-	case DW_FORM_strx3:
-	case DW_FORM_addrx3:
-		return fixed(3);
-	case DW_FORM_data4:
-	case DW_FORM_ref4:
-	case DW_FORM_strx4:
-	case DW_FORM_addrx4:
-	case DW_FORM_ref_sup4:
-		return fixed(4);
-	case DW_FORM_data8:
-	case DW_FORM_ref8:
-	case DW_FORM_ref_sig8:
-	case DW_FORM_ref_sup8:
-		return fixed(8);
-	case DW_FORM_data16:
-		return fixed(16);
-	case DW_FORM_addr:
-		return fixed(encoding.address_size);
-	case DW_FORM_ref_addr:
-		// DWARF 2 gave it the size of an address.
-		return fixed(encoding.version <= 2 ? encoding.address_size : encoding.offset_size);
-	case DW_FORM_strp:
-	case DW_FORM_line_strp:
-	case DW_FORM_sec_offset:
-	case DW_FORM_strp_sup:
-	case DW_FORM_GNU_strp_alt:
-	case DW_FORM_GNU_ref_alt:
-		return fixed(encoding.offset_size);
-	case DW_FORM_udata:
-	case DW_FORM_sdata:
-	case DW_FORM_ref_udata:
-	case DW_FORM_strx:
-	case DW_FORM_addrx:
-	case DW_FORM_loclistx:
-	case DW_FORM_rnglistx:
-	case DW_FORM_GNU_addr_index:
-	case DW_FORM_GNU_str_index:
-		return (struct step){ .kind = STEP_LEB };
-	case DW_FORM_string:
-		return (struct step){ .kind = STEP_STRING };
-	case DW_FORM_block1:
-		return block(1);
-	case DW_FORM_block2:
-		return block(2);
-	case DW_FORM_block4:
-		return block(4);
-	case DW_FORM_block:
-	case DW_FORM_exprloc:
-		return block(0);
-	case DW_FORM_indirect:
-		return (struct step){ .kind = STEP_INDIRECT };
-	default:
-		return (struct step){ .kind = STEP_UNKNOWN };
-	}
+	if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_GNU_ref_alt)
+		return (struct step){ STEP_FIXED, encoding.offset_size };
+	if (form == DW_FORM_GNU_addr_index || form == DW_FORM_GNU_str_index)
+		return (struct step){ STEP_LEB, 0 };
+	if (!has_row(form))
+		return (struct step){ STEP_UNKNOWN, 0 };
+	struct step step = forms[form];
+	// DWARF 2 gave a reference to another unit the size of an address.
+	if (step.size == OF_REF_ADDR)
+		step.size = encoding.version <= 2 ? OF_ADDRESS : OF_OFFSET;
+	if (step.size == OF_ADDRESS)
+		step.size = encoding.address_size;
+	else if (step.size == OF_OFFSET)
+		step.size = encoding.offset_size;
+	return step;
 }
 
 static bool is_unit_reference(uint64_t form)

@@ -100,11 +100,18 @@ static struct imp_error *take_query(struct process_view *view, int fd,
 	return keep_mapping(ret, &raw.mapping);
 }
 
-// Reads by ioctl from FD. *IS_KNOWN becomes false, and nothing is read, when the kernel does not
-// know it; *IS_CUT becomes true when the address space went away in the middle.
+enum reading {
+	READ_WHOLE,
+	// The address space went away in the middle.
+	READ_CUT,
+	// The kernel does not know the ioctl; nothing was read.
+	READ_NOT_POSSIBLE
+};
+
+// Reads by ioctl from FD.
 static struct imp_error *read_queries(struct process_view *view, int fd, bool all,
 				      struct mapped_files *files, struct mappings *ret,
-				      bool *is_known, bool *is_cut)
+				      enum reading *reading)
 {
 	char name[PATH_MAX + 64];
 	for (uint64_t address = 0;;) {
@@ -118,8 +125,9 @@ static struct imp_error *read_queries(struct process_view *view, int fd, bool al
 		if (ioctl(fd, MAP_QUERY, &query) < 0) {
 			if (errno == EINTR)
 				continue;
-			*is_known = errno != ENOTTY && errno != EINVAL;
-			*is_cut = *is_known && errno != ENOENT;
+			*reading = errno == ENOTTY || errno == EINVAL ? READ_NOT_POSSIBLE
+				   : errno == ENOENT		      ? READ_WHOLE
+								      : READ_CUT;
 			return NULL;
 		}
 		struct imp_error *err = take_query(view, fd, &query, name, files, ret);
@@ -242,13 +250,13 @@ struct imp_error *maps_read(const struct proc *proc, uint32_t pid,
 		_cleanup_close_ int fd = proc_open_file(proc, outcome, "%u/maps", pid);
 		if (fd < 0)
 			return NULL;
-		bool is_known = !options->text, is_cut = false;
+		enum reading reading = options->text ? READ_NOT_POSSIBLE : READ_WHOLE;
 		struct imp_error *err = NULL;
-		if (is_known)
-			err = read_queries(&view, fd, options->all, files, ret, &is_known, &is_cut);
-		if (!err && !is_known)
+		if (reading == READ_WHOLE)
+			err = read_queries(&view, fd, options->all, files, ret, &reading);
+		if (!err && reading == READ_NOT_POSSIBLE)
 			err = read_text(&view, fd, options->all, files, ret, outcome);
-		if (err || !is_cut || ret->count == before)
+		if (err || reading != READ_CUT || ret->count == before)
 			return err;
 		ret->count = before;
 	}

@@ -325,15 +325,14 @@ static struct imp_error *step(struct unwinding *unwinding, bool *has_caller)
 }
 
 struct imp_error *unwind(struct unwinder *unwinder, struct unwind_cache *cache,
-			 const struct unwind_sample *sample, struct unwound_frame *frames,
-			 size_t most, size_t *count, enum unwind_end *end)
+			 const struct unwind_sample *sample, struct unwound *ret)
 {
 	struct unwinding unwinding = { .unwinder = unwinder,
 				       .cache = cache,
 				       .sample = sample,
 				       .architecture = architecture_of(sample->machine) };
-	*count = 0;
-	*end = UNWIND_NO_REGISTERS;
+	ret->count = 0;
+	ret->end = UNWIND_NO_REGISTERS;
 	if (!unwinding.architecture ||
 	    !registers_from_sample(unwinding.architecture, sample->registers,
 				   sample->register_count, sample->register_mask,
@@ -347,11 +346,11 @@ struct imp_error *unwind(struct unwinder *unwinder, struct unwind_cache *cache,
 	};
 	bool has_caller = true;
 	struct imp_error *err = NULL;
-	while (has_caller && *count < most && !err) {
-		frames[(*count)++] =
+	while (has_caller && ret->count < ret->most && !err) {
+		ret->frames[ret->count++] =
 			(struct unwound_frame){ unwinding.registers.pc, unwinding.is_return };
 		err = step(&unwinding, &has_caller);
 	}
-	*end = has_caller ? UNWIND_DEEP_ENOUGH : unwinding.end;
+	ret->end = has_caller ? UNWIND_DEEP_ENOUGH : unwinding.end;
 	return err;
 }

@@ -72,12 +72,21 @@ struct unwound_frame {
 	bool is_return;
 };
 
-// Writes the frames of SAMPLE, innermost first (the sampled pc itself), at most MOST of them, to
-// FRAMES, their number to *COUNT and why there are no more to *END. Frames without a description
+// What unwinding a sample gave.
+struct unwound {
+	// Lent by the caller, with room for `most`; filled innermost first, the sampled pc itself
+	// being the first.
+	struct unwound_frame *frames;
+	size_t most;
+	size_t count;
+	// Why there are no more.
+	enum unwind_end end;
+};
+
+// Unwinds SAMPLE into RET, whose frames and most the caller has set. Frames without a description
 // are left by their frame pointer when what is found there can be a caller's frame. Errors are for
 // memory. Safe from many threads, each with its own CACHE.
 struct imp_error *unwind(struct unwinder *unwinder, struct unwind_cache *cache,
-			 const struct unwind_sample *sample, struct unwound_frame *frames,
-			 size_t most, size_t *count, enum unwind_end *end) MUST_CHECK;
+			 const struct unwind_sample *sample, struct unwound *ret) MUST_CHECK;
 
 #endif

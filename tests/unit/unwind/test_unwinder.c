@@ -143,7 +143,7 @@ static size_t unwind_moment(struct unwound_frame *frames, size_t most, enum unwi
 {
 	struct unwinder *unwinder = NULL;
 	struct unwind_cache *cache = NULL;
-	size_t count = 0;
+	struct unwound unwound = { .frames = frames, .most = most };
 	dl_iterate_phdr(open_object, NULL);
 	struct unwind_sample sample = {
 #if defined(__x86_64__)
@@ -161,13 +161,14 @@ static size_t unwind_moment(struct unwound_frame *frames, size_t most, enum unwi
 	CHECK_OK(unwinder_new(&unwinder));
 	CHECK_OK(unwind_cache_new(&cache));
 	// Twice: from the images, and from what is remembered.
-	CHECK_OK(unwind(unwinder, cache, &sample, frames, most, &count, end));
-	CHECK_OK(unwind(unwinder, cache, &sample, frames, most, &count, end));
+	CHECK_OK(unwind(unwinder, cache, &sample, &unwound));
+	CHECK_OK(unwind(unwinder, cache, &sample, &unwound));
 	unwind_cache_free(cache);
 	unwinder_free(unwinder);
 	while (object_count)
 		elf_image_free(objects[--object_count].image);
-	return count;
+	*end = unwound.end;
+	return unwound.count;
 }
 
 // backtrace() was called a little later, so the innermost frame stands elsewhere in the same
