@@ -601,3 +601,72 @@ TEST(mappings_are_counted_by_image)
 	CHECK_TEXT(timeline_image(scene.timeline, 0)->path, "/a");
 	leave(&scene);
 }
+
+TEST(what_is_known_to_be_complete_may_be_asked_before_the_end)
+{
+	struct scene scene;
+	begin(&scene);
+	map(&scene, 0, 1, 0x10000, "/a", 1);
+	map(&scene, 10, 1, 0x10000, "/b", 2);
+	map(&scene, 30, 1, 0x10000, "/c", 3);
+	CHECK_OK(timeline_advance(scene.timeline, 20));
+	CHECK_TEXT(in_user(&scene, 1, 9, 0x10010), "/a+0x1010");
+	CHECK_TEXT(in_user(&scene, 1, 19, 0x10010), "/b+0x1010");
+	map(&scene, 25, 1, 0x20000, "/d", 4);
+	fork_of(&scene, 20, 1, 2);
+	CHECK_OK(timeline_advance(scene.timeline, 26));
+	CHECK_TEXT(in_user(&scene, 1, 25, 0x20010), "/d+0x1010");
+	finish(&scene);
+	CHECK(!timeline_was_late(scene.timeline));
+	CHECK_TEXT(in_user(&scene, 1, 9, 0x10010), "/a+0x1010");
+	CHECK_TEXT(in_user(&scene, 1, 30, 0x10010), "/c+0x1010");
+	CHECK_TEXT(in_user(&scene, 2, 30, 0x10010), "/b+0x1010");
+	leave(&scene);
+}
+
+TEST(a_record_that_comes_too_late_is_told_of_and_counts_in_the_end)
+{
+	struct scene scene;
+	begin(&scene);
+	comm(&scene, 5, 1, "first", false);
+	map(&scene, 10, 1, 0x10000, "/a", 1);
+	CHECK_OK(timeline_advance(scene.timeline, 20));
+	map(&scene, 15, 1, 0x10000, "/b", 2);
+	comm(&scene, 7, 1, "second", false);
+	finish(&scene);
+	CHECK(timeline_was_late(scene.timeline));
+	CHECK_TEXT(in_user(&scene, 1, 14, 0x10010), "/a+0x1010");
+	CHECK_TEXT(in_user(&scene, 1, 15, 0x10010), "/b+0x1010");
+	CHECK_TEXT(timeline_comm(scene.timeline, 1, 1, 6), "first");
+	CHECK_TEXT(timeline_comm(scene.timeline, 1, 1, 7), "second");
+	leave(&scene);
+}
+
+TEST(numbers_of_images_given_early_lead_to_the_final_ones)
+{
+	struct scene scene;
+	begin(&scene);
+	// One file, of which /proc did not tell the generation.
+	struct mmap_record mmap = { .pid = 1,
+				    .tid = 1,
+				    .start = 0x10000,
+				    .length = 0x1000,
+				    .inode = 5,
+				    .has_inode = true,
+				    .path = "/a" };
+	map_as(&scene, 0, MISC_USER, &mmap);
+	mmap.start = 0x20000;
+	mmap.generation = 33;
+	map_as(&scene, 10, MISC_USER, &mmap);
+	CHECK_OK(timeline_advance(scene.timeline, 20));
+	struct place one =
+		timeline_locate(scene.timeline, 1, 15, MISC_USER, abs_addr_of(0x10000), NULL);
+	struct place other =
+		timeline_locate(scene.timeline, 1, 15, MISC_USER, abs_addr_of(0x20000), NULL);
+	CHECK(one.image != other.image);
+	CHECK(one.image < timeline_early_count(scene.timeline));
+	finish(&scene);
+	CHECK_UINT(timeline_final_number(scene.timeline, one.image),
+		   timeline_final_number(scene.timeline, other.image));
+	leave(&scene);
+}
