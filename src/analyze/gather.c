@@ -42,7 +42,10 @@ static struct imp_error *find_task(struct gathering *gathering, struct worker *w
 				   const struct sample *sample, uint64_t time, uint32_t *ret)
 {
 	const struct gather_options *options = gathering->options;
-	const char *comm = timeline_comm(gathering->timeline, sample->pid, sample->tid, time);
+	// A task that is gone has -1 for its numbers, and no name.
+	const char *comm = NULL;
+	if (sample->tid != UINT32_MAX)
+		comm = timeline_comm(gathering->timeline, sample->pid, sample->tid, time);
 	struct task task = {
 		.pid = options->by_pid ? (int32_t)sample->pid : TASK_ANY,
 		.tid = options->by_tid ? (int32_t)sample->tid : TASK_ANY,

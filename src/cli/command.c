@@ -15,6 +15,7 @@ extern const struct command command_info;
 extern const struct command command_list;
 extern const struct command command_record;
 extern const struct command command_report;
+extern const struct command command_script;
 extern const struct command command_snapshot;
 extern const struct command command_stale;
 extern const struct command command_store;
@@ -29,6 +30,7 @@ const struct command *const commands[] = {
 	&command_report,
 	&command_list,
 	&command_export,
+	&command_script,
 	&command_symbolize,
 	&command_which,
 	&command_explain,
