@@ -5,6 +5,7 @@
 #include <string.h>
 
 extern const struct command command_archive;
+extern const struct command command_census;
 extern const struct command command_checkout;
 extern const struct command command_diff;
 extern const struct command command_doctor;
@@ -37,6 +38,7 @@ const struct command *const commands[] = {
 	&command_fetch,
 	&command_info,
 	&command_archive,
+	&command_census,
 	&command_checkout,
 	&command_diff,
 	&command_doctor,

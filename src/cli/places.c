@@ -25,14 +25,26 @@ static char *below(const char *dir, const char *rest)
 	return path;
 }
 
+// $VARIABLE, else NAME in imprint's directory for data.
+static char *data_place(const char *variable, const char *name)
+{
+	const char *place = environment(variable);
+	if (place)
+		return strdup(place);
+	const char *data = environment("XDG_DATA_HOME");
+	_cleanup_free_ char *dir = data ? below(data, "imprint")
+					: below(environment("HOME"), ".local/share/imprint");
+	return below(dir, name);
+}
+
 char *places_store(void)
 {
-	const char *store = environment("IMPRINT_STORE");
-	if (store)
-		return strdup(store);
-	const char *data = environment("XDG_DATA_HOME");
-	return data ? below(data, "imprint/store")
-		    : below(environment("HOME"), ".local/share/imprint/store");
+	return data_place("IMPRINT_STORE", "store");
+}
+
+char *places_census(void)
+{
+	return data_place("IMPRINT_CENSUS", "census.sqlite");
 }
 
 char *places_buildid_dir(void)

@@ -7,6 +7,9 @@
 // does not say; free it.
 char *places_store(void);
 
+// $IMPRINT_CENSUS, else imprint/census.sqlite beside the store's place, as above.
+char *places_census(void);
+
 // ~/.debug, as above.
 char *places_buildid_dir(void);
 
