@@ -57,8 +57,6 @@ static struct imp_error *open_census(const struct census_options *options, enum 
 		make_parents(place);
 	_cleanup_database_ struct database *database = NULL;
 	struct imp_error *err = database_open(place, mode, &database);
-	if (!err && mode == DATABASE_WRITE)
-		err = census_prepare(database);
 	if (err)
 		return err;
 	*ret = steal(database);
@@ -73,7 +71,10 @@ static int add_run(const struct invocation *invocation, struct imp_error **err)
 		return EXIT_USAGE;
 	}
 	_cleanup_database_ struct database *database = NULL;
+	_cleanup_census_ struct census *census = NULL;
 	*err = open_census(invocation->options, DATABASE_WRITE, &database);
+	if (!*err)
+		*err = census_open(database, &census);
 	size_t added = 0, known = 0;
 	for (size_t i = 0; !*err && i < operands->count; i++) {
 		_cleanup_snapshot_ struct snapshot *snapshot = NULL;
@@ -81,9 +82,16 @@ static int add_run(const struct invocation *invocation, struct imp_error **err)
 		log_progress(invocation->log, "snapshots", i, operands->count);
 		*err = snapshot_read(operands->items[i], &snapshot);
 		if (!*err)
-			*err = census_add(database, snapshot, &is_new);
+			*err = census_add(census, snapshot, &is_new);
 		added += !*err && is_new;
 		known += !*err && !is_new;
+	}
+	if (census) {
+		struct imp_error *commit = census_commit(census);
+		if (*err)
+			imp_error_free(commit);
+		else
+			*err = commit;
 	}
 	if (*err && added)
 		log_message(invocation->log, LOG_WARNING, "%zu snapshots were added before", added);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/hex.h"
+#include "base/table.h"
 
 // Keys are the first 63 bits of a SHA-256 over what a row says: whoever adds a row, whatever the
 // database, gives it the same key, and nothing must be asked before.
@@ -36,9 +36,64 @@ const char census_schema[] =
 	" processes BIGINT NOT NULL, PRIMARY KEY (snapshot_id, program_id, set_id));\n"
 	"CREATE INDEX IF NOT EXISTS runs_by_set ON runs (set_id, snapshot_id);\n";
 
-struct imp_error *census_prepare(struct database *database)
+struct census {
+	struct database *database;
+	// Keys of images, sets and programs whose rows are there: the snapshots of a fleet say the
+	// same over and over.
+	struct table known;
+	ARRAY_OF(int64_t) keys;
+	// Snapshots added since the transaction began; 0: there is none.
+	unsigned pending;
+};
+
+// A commit waits for the disk.
+enum { SNAPSHOTS_A_COMMIT = 100 };
+
+struct imp_error *census_open(struct database *database, struct census **ret)
 {
-	return database_script(database, census_schema);
+	struct imp_error *err = database_script(database, census_schema);
+	if (err)
+		return err;
+	struct census *census = calloc(1, sizeof *census);
+	if (!census)
+		return &imp_error_no_memory;
+	census->database = database;
+	*ret = census;
+	return NULL;
+}
+
+static void forget(struct census *census)
+{
+	table_fini(&census->known);
+	census->known = (struct table){ 0 };
+	array_fini(&census->keys);
+}
+
+void census_close(struct census *census)
+{
+	if (!census)
+		return;
+	forget(census);
+	free(census);
+}
+
+static bool is_known(const struct census *census, int64_t key)
+{
+	struct table_probe probe = table_probe(&census->known, (uint64_t)key);
+	uint32_t index;
+	while (table_next(&census->known, &probe, &index))
+		if (census->keys.items[index] == key)
+			return true;
+	return false;
+}
+
+static struct imp_error *remember(struct census *census, int64_t key)
+{
+	int64_t *slot = array_add(&census->keys);
+	if (!slot || !table_insert(&census->known, (uint64_t)key, (uint32_t)census->keys.count - 1))
+		return &imp_error_no_memory;
+	*slot = key;
+	return NULL;
 }
 
 // The key of what TEXTS (NULL-terminated) say together.
@@ -76,7 +131,7 @@ static struct imp_error *run(struct database *database, const char *sql,
 }
 
 struct imports {
-	struct database *database;
+	struct census *census;
 	const struct snapshot *snapshot;
 	int64_t snapshot_id;
 	// The key of each image of the snapshot under the root it was seen from, as far as known:
@@ -85,10 +140,12 @@ struct imports {
 	const char **roots;
 };
 
-static struct imp_error *add_image_row(struct database *database, int64_t key, const char *kind,
+static struct imp_error *add_image_row(struct census *census, int64_t key, const char *kind,
 				       const char *path, const char *build,
 				       const struct snapshot_image *image)
 {
+	if (is_known(census, key))
+		return NULL;
 	char package[256] = "", version[256] = "";
 	if (image) {
 		snapshot_package_member(image, "name", package, sizeof package);
@@ -103,10 +160,12 @@ static struct imp_error *add_image_row(struct database *database, int64_t key, c
 		TEXT(package),
 		TEXT(version),
 	};
-	return run(database,
-		   "INSERT INTO images (image_id, kind, path, build, soname, package, version)"
-		   " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
-		   values, COUNT_OF(values));
+	struct imp_error *err =
+		run(census->database,
+		    "INSERT INTO images (image_id, kind, path, build, soname, package, version)"
+		    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+		    values, COUNT_OF(values));
+	return err ? err : remember(census, key);
 }
 
 // The key of image NUMBER as seen from ROOT; its row is added at first sight.
@@ -124,7 +183,7 @@ static struct imp_error *image_key(struct imports *imports, uint32_t number, con
 	*ret = KEY_OF("image", kind, path, identity.text, image->soname, image->package);
 	imports->keys[number] = *ret;
 	imports->roots[number] = root;
-	return add_image_row(imports->database, *ret, kind, path, identity.text, image);
+	return add_image_row(imports->census, *ret, kind, path, identity.text, image);
 }
 
 struct key_list {
@@ -177,15 +236,19 @@ static struct imp_error *note_row(void *arg, const struct database_row *row)
 }
 
 // Adds the set of KEYS, whose members were added before, unless it is known.
-static struct imp_error *add_set(struct database *database, int64_t set,
-				 const struct key_list *keys)
+static struct imp_error *add_set(struct census *census, int64_t set, const struct key_list *keys)
 {
+	if (is_known(census, set))
+		return NULL;
+	struct database *database = census->database;
 	bool is_there = false;
 	const struct database_value key = NUMBER(set);
 	struct imp_error *err = database_run(database, "SELECT 1 FROM image_sets WHERE set_id = $1",
 					     &key, 1, note_row, &is_there);
-	if (err || is_there)
+	if (err)
 		return err;
+	if (is_there)
+		return remember(census, set);
 	const struct database_value values[] = { NUMBER(set), NUMBER((int64_t)keys->count) };
 	err = run(database,
 		  "INSERT INTO image_sets (set_id, images) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -197,23 +260,33 @@ static struct imp_error *add_set(struct database *database, int64_t set,
 			  " ON CONFLICT DO NOTHING",
 			  member, COUNT_OF(member));
 	}
-	return err;
+	return err ? err : remember(census, set);
+}
+
+static struct imp_error *add_program(struct census *census, int64_t key, const char *exe,
+				     const char *unit, const char *runtime)
+{
+	if (is_known(census, key))
+		return NULL;
+	const struct database_value values[] = { NUMBER(key), TEXT(exe), TEXT(unit),
+						 TEXT(runtime) };
+	struct imp_error *err = run(census->database,
+				    "INSERT INTO programs (program_id, exe, unit, runtime)"
+				    " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+				    values, COUNT_OF(values));
+	return err ? err : remember(census, key);
 }
 
 static struct imp_error *add_run(const struct imports *imports, const char *exe, const char *unit,
 				 const char *runtime, int64_t set)
 {
-	const struct database_value program[] = { NUMBER(KEY_OF("program", exe, unit, runtime)),
-						  TEXT(exe), TEXT(unit), TEXT(runtime) };
-	struct imp_error *err = run(imports->database,
-				    "INSERT INTO programs (program_id, exe, unit, runtime)"
-				    " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-				    program, COUNT_OF(program));
+	int64_t program = KEY_OF("program", exe, unit, runtime);
+	struct imp_error *err = add_program(imports->census, program, exe, unit, runtime);
 	if (err)
 		return err;
-	const struct database_value values[] = { NUMBER(imports->snapshot_id), program[0],
+	const struct database_value values[] = { NUMBER(imports->snapshot_id), NUMBER(program),
 						 NUMBER(set) };
-	return run(imports->database,
+	return run(imports->census->database,
 		   "INSERT INTO runs (snapshot_id, program_id, set_id, processes)"
 		   " VALUES ($1, $2, $3, 1) ON CONFLICT (snapshot_id, program_id, set_id)"
 		   " DO UPDATE SET processes = runs.processes + 1",
@@ -244,7 +317,7 @@ static struct imp_error *add_process(struct imports *imports,
 	if (!err)
 		err = key_of_set(&keys, &set);
 	if (!err)
-		err = add_set(imports->database, set, &keys);
+		err = add_set(imports->census, set, &keys);
 	array_fini(&keys);
 	const char *exe = *process->exe ? snapshot_path_in_root(process->root, process->exe)
 					: process->comm;
@@ -260,14 +333,14 @@ static struct imp_error *add_kernel(struct imports *imports)
 	const char *build = *id.text ? id.text : snapshot->kernel_release;
 	int64_t key = KEY_OF("image", "kernel", snapshot->kernel_release, build);
 	struct imp_error *err =
-		add_image_row(imports->database, key, "kernel", "[kernel]", build, NULL);
+		add_image_row(imports->census, key, "kernel", "[kernel]", build, NULL);
 	if (!err)
 		err = add_key(&keys, key);
 	for (size_t i = 0; !err && i < snapshot->modules.count; i++) {
 		const struct snapshot_module *module = &snapshot->modules.items[i];
 		id = build_id_text(&module->id);
 		key = KEY_OF("image", "module", module->name, id.text);
-		err = add_image_row(imports->database, key, "module", module->name, id.text, NULL);
+		err = add_image_row(imports->census, key, "module", module->name, id.text, NULL);
 		if (!err)
 			err = add_key(&keys, key);
 	}
@@ -275,7 +348,7 @@ static struct imp_error *add_kernel(struct imports *imports)
 	if (!err)
 		err = key_of_set(&keys, &set);
 	if (!err)
-		err = add_set(imports->database, set, &keys);
+		err = add_set(imports->census, set, &keys);
 	array_fini(&keys);
 	return err ? err : add_run(imports, "[kernel]", "", "", set);
 }
@@ -286,7 +359,7 @@ static struct imp_error *add_head(struct imports *imports)
 	int64_t host = KEY_OF("host", snapshot->host, snapshot->machine_id);
 	const struct database_value machine[] = { NUMBER(host), TEXT(snapshot->host),
 						  TEXT(snapshot->machine_id) };
-	struct imp_error *err = run(imports->database,
+	struct imp_error *err = run(imports->census->database,
 				    "INSERT INTO hosts (host_id, name, machine_id)"
 				    " VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 				    machine, COUNT_OF(machine));
@@ -304,7 +377,7 @@ static struct imp_error *add_head(struct imports *imports)
 		TEXT(snapshot->architecture),
 		NUMBER((int64_t)snapshot->processes.count),
 	};
-	return run(imports->database,
+	return run(imports->census->database,
 		   "INSERT INTO snapshots (snapshot_id, host_id, time_ns, kernel_release,"
 		   " kernel_build, os, os_version, architecture, processes)"
 		   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -322,9 +395,9 @@ static struct imp_error *add_all(struct imports *imports)
 	return err;
 }
 
-struct imp_error *census_add(struct database *database, const struct snapshot *snapshot,
-			     bool *is_new)
+struct imp_error *census_add(struct census *census, const struct snapshot *snapshot, bool *is_new)
 {
+	struct database *database = census->database;
 	char time[32];
 	snprintf(time, sizeof time, "%llu", (unsigned long long)snapshot->time_ns);
 	_cleanup_free_ int64_t *keys = calloc(snapshot->images.count + 1, sizeof *keys);
@@ -332,7 +405,7 @@ struct imp_error *census_add(struct database *database, const struct snapshot *s
 	if (!keys || !roots)
 		return &imp_error_no_memory;
 	struct imports imports = {
-		.database = database,
+		.census = census,
 		.snapshot = snapshot,
 		.snapshot_id = KEY_OF("snapshot", snapshot->host, snapshot->machine_id, time),
 		.keys = keys,
@@ -347,15 +420,27 @@ struct imp_error *census_add(struct database *database, const struct snapshot *s
 		*is_new = false;
 		return err;
 	}
-	err = database_script(database, "BEGIN");
+	err = database_script(database, census->pending ? "SAVEPOINT one" : "BEGIN; SAVEPOINT one");
 	if (err)
 		return err;
+	census->pending++;
 	err = add_all(&imports);
+	if (!err)
+		err = database_script(database, "RELEASE SAVEPOINT one");
 	if (err) {
-		// What went wrong is told; that nothing remains of it is the server's word.
-		imp_error_free(database_script(database, "ROLLBACK"));
+		// Nothing that was added for it remains.
+		forget(census);
+		imp_error_free(database_script(database, "ROLLBACK TO SAVEPOINT one"));
 		return err;
 	}
 	*is_new = true;
-	return database_script(database, "COMMIT");
+	return census->pending < SNAPSHOTS_A_COMMIT ? NULL : census_commit(census);
+}
+
+struct imp_error *census_commit(struct census *census)
+{
+	if (!census->pending)
+		return NULL;
+	census->pending = 0;
+	return database_script(census->database, "COMMIT");
 }

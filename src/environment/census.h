@@ -13,12 +13,21 @@
 // The schema as SQL, for documentation and for other programs.
 extern const char census_schema[];
 
-// Makes the tables if they are not there.
-struct imp_error *census_prepare(struct database *database) MUST_CHECK;
+struct census;
+
+// Opens the census in DATABASE (lent), making the tables if they are not there.
+struct imp_error *census_open(struct database *database, struct census **ret) MUST_CHECK;
+void census_close(struct census *census);
+
+DEFINE_CLEANUP(struct census *, census, census_close)
+#define _cleanup_census_ __attribute__((cleanup(cleanup_census)))
 
 // Adds SNAPSHOT, all or nothing. *IS_NEW is false when this snapshot (host and time) was there.
-struct imp_error *census_add(struct database *database, const struct snapshot *snapshot,
+// Snapshots are made durable many at once: those since the last census_commit() may be lost.
+struct imp_error *census_add(struct census *census, const struct snapshot *snapshot,
 			     bool *is_new) MUST_CHECK;
+
+struct imp_error *census_commit(struct census *census) MUST_CHECK;
 
 // A ready question.
 struct census_question {
