@@ -13,6 +13,7 @@ extern const struct command command_explain;
 extern const struct command command_export;
 extern const struct command command_fetch;
 extern const struct command command_info;
+extern const struct command command_inject;
 extern const struct command command_list;
 extern const struct command command_record;
 extern const struct command command_report;
@@ -46,6 +47,7 @@ const struct command *const commands[] = {
 	&command_stale,
 	&command_store,
 	&command_unarchive,
+	&command_inject,
 	NULL,
 };
 // clang-format on

@@ -14,6 +14,7 @@
 #include "record/keeper.h"
 #include "record/launch.h"
 #include "record/meta.h"
+#include "record/module_watch.h"
 #include "record/sample_walk.h"
 #include "record/series.h"
 #include "record/synthesize.h"
@@ -30,6 +31,8 @@ enum {
 	SAMPLE_BYTES = 256,
 	// What was recorded is on its way to the file after this time at the latest.
 	CHECKPOINT_NS = 400 * 1000 * 1000,
+	// Modules are looked for so often.
+	MODULES_NS = 250 * 1000 * 1000,
 	// The reader of rings must run when everybody else wants to.
 	READER_NICE = -15,
 };
@@ -47,6 +50,7 @@ struct recorder {
 	struct tracker *tracker;
 	struct keeper *keeper;
 	struct series series;
+	struct module_watch modules;
 	struct pollfd *polled;
 	size_t polled_count;
 	struct buffer taken;
@@ -194,6 +198,11 @@ static struct imp_error *synthesize_kernel_side(struct recorder *recorder, struc
 		synthesize_module(&modules.items[i], NULL, out);
 		tracker_see_module(recorder->tracker, &modules.items[i]);
 	}
+	if (!err && series_is_first(&recorder->series)) {
+		recorder->modules.read_ns = now_ns();
+		err = module_watch_begin(&recorder->modules, recorder->proc, &modules,
+					 recorder->target.cpus.items, recorder->target.cpus.count);
+	}
 	kernel_modules_fini(&modules);
 	return err;
 }
@@ -307,14 +316,30 @@ static struct imp_error *drain_samples(struct recorder *recorder, bool *wrote)
 	return NULL;
 }
 
+static void see_module(void *arg, const struct kernel_module *module)
+{
+	tracker_see_module(arg, module);
+}
+
+// Appends what is told of mappings and modules.
+static struct imp_error *take_meta(struct recorder *recorder)
+{
+	uint64_t now = now_ns();
+	bool is_due = now >= recorder->modules.read_ns + MODULES_NS;
+	struct imp_error *err = meta_take(recorder->meta, &recorder->taken);
+	tracker_take(recorder->tracker, &recorder->taken);
+	return err ? err
+		   : module_watch_look(&recorder->modules, is_due, now, see_module,
+				       recorder->tracker, &recorder->taken);
+}
+
 // One round: all rings once, what tells of mappings first. Whatever comes later is younger than all
 // that was written before the round, which is what FINISHED_ROUND says to readers.
 static struct imp_error *drain(struct recorder *recorder)
 {
 	bool wrote = false;
 	recorder->taken.size = 0;
-	struct imp_error *err = meta_take(recorder->meta, &recorder->taken);
-	tracker_take(recorder->tracker, &recorder->taken);
+	struct imp_error *err = take_meta(recorder);
 	if (!err && recorder->taken.size) {
 		wrote = true;
 		err = writer_records(series_writer(&recorder->series), recorder->taken.bytes,
@@ -579,6 +604,7 @@ struct imp_error *record_run(const struct record_options *options, struct record
 	meta_free(recorder.meta);
 	keeper_free(recorder.keeper);
 	series_fini(&recorder.series);
+	module_watch_end(&recorder.modules);
 	event_set_fini(&recorder.set);
 	sample_walk_fini(&recorder.walk);
 	synthesizer_free(recorder.synthesizer);

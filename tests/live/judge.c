@@ -44,9 +44,10 @@ static void judge_row(json_t *row, struct verdict *verdict)
 		verdict->wrong += named == 1 ? samples : 0;
 	} else if (!*symbol) {
 		verdict->unknown += samples;
-		size_t at = strlen(verdict->reasons);
-		snprintf(verdict->reasons + at, sizeof verdict->reasons - at, " %s:%lld(%s)",
-			 text_of(row, "unknown"), samples, path);
+		if (!strstr(verdict->reasons, text_of(row, "unknown")))
+			snprintf(verdict->reasons + strlen(verdict->reasons),
+				 sizeof verdict->reasons - strlen(verdict->reasons), " %s",
+				 text_of(row, "unknown"));
 	} else if (named && named != build) {
 		verdict->wrong += samples;
 	} else {
