@@ -284,6 +284,14 @@ struct imp_error *dwarf_prepare(struct dwarf *dwarf, const elf_addr *addresses, 
 	return err;
 }
 
+size_t dwarf_split_units(const struct dwarf *dwarf)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < dwarf->file.unit_count; i++)
+		count += dwarf->file.units[i].split_name != NULL;
+	return count;
+}
+
 bool dwarf_is_index(const struct dwarf *dwarf)
 {
 	return dwarf->index;

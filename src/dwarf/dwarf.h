@@ -53,6 +53,10 @@ struct imp_error *dwarf_save_index(struct dwarf *dwarf, const struct build_id *i
 struct imp_error *dwarf_open_index(int fd, const char *path, const struct build_id *id,
 				   struct dwarf **ret) MUST_CHECK;
 
+// How many units keep their functions and inlined calls in files of their own (-gsplit-dwarf),
+// which are not read: there only lines are known.
+size_t dwarf_split_units(const struct dwarf *dwarf);
+
 // The answers come from an index.
 bool dwarf_is_index(const struct dwarf *dwarf);
 

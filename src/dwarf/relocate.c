@@ -6,53 +6,79 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A type that stores "symbol + addend" as it is.
-static const struct plain_relocation {
+#include "dwarf/leb.h"
+
+enum operation { STORE, ADD, SUBTRACT };
+
+// What a type does with "symbol + addend". Where instructions may still be removed (RISC-V,
+// LoongArch), a distance is written as an addition and a subtraction.
+static const struct relocation_def {
 	uint16_t machine;
 	uint8_t size;
+	uint8_t operation;
 	uint32_t type;
-} plain_relocations[] = {
-	{ EM_X86_64, 8, R_X86_64_64 },	    { EM_X86_64, 4, R_X86_64_32 },
-	{ EM_X86_64, 4, R_X86_64_32S },	    { EM_386, 4, R_386_32 },
-	{ EM_AARCH64, 8, R_AARCH64_ABS64 }, { EM_AARCH64, 4, R_AARCH64_ABS32 },
-	{ EM_ARM, 4, R_ARM_ABS32 },	    { EM_PPC64, 8, R_PPC64_ADDR64 },
-	{ EM_PPC64, 4, R_PPC64_ADDR32 },    { EM_PPC, 4, R_PPC_ADDR32 },
-	{ EM_S390, 8, R_390_64 },	    { EM_S390, 4, R_390_32 },
-	{ EM_RISCV, 8, R_RISCV_64 },	    { EM_RISCV, 4, R_RISCV_32 },
-	{ EM_MIPS, 8, R_MIPS_64 },	    { EM_MIPS, 4, R_MIPS_32 },
-	{ EM_SPARCV9, 8, R_SPARC_UA64 },    { EM_SPARCV9, 4, R_SPARC_UA32 },
-	{ EM_LOONGARCH, 8, R_LARCH_64 },    { EM_LOONGARCH, 4, R_LARCH_32 },
+} relocation_defs[] = {
+	{ EM_X86_64, 8, STORE, R_X86_64_64 },
+	{ EM_X86_64, 4, STORE, R_X86_64_32 },
+	{ EM_X86_64, 4, STORE, R_X86_64_32S },
+	{ EM_386, 4, STORE, R_386_32 },
+	{ EM_AARCH64, 8, STORE, R_AARCH64_ABS64 },
+	{ EM_AARCH64, 4, STORE, R_AARCH64_ABS32 },
+	{ EM_ARM, 4, STORE, R_ARM_ABS32 },
+	{ EM_PPC64, 8, STORE, R_PPC64_ADDR64 },
+	{ EM_PPC64, 4, STORE, R_PPC64_ADDR32 },
+	{ EM_PPC, 4, STORE, R_PPC_ADDR32 },
+	{ EM_S390, 8, STORE, R_390_64 },
+	{ EM_S390, 4, STORE, R_390_32 },
+	{ EM_MIPS, 8, STORE, R_MIPS_64 },
+	{ EM_MIPS, 4, STORE, R_MIPS_32 },
+	{ EM_SPARCV9, 8, STORE, R_SPARC_UA64 },
+	{ EM_SPARCV9, 4, STORE, R_SPARC_UA32 },
+	{ EM_RISCV, 8, STORE, R_RISCV_64 },
+	{ EM_RISCV, 4, STORE, R_RISCV_32 },
+	{ EM_RISCV, 1, ADD, R_RISCV_ADD8 },
+	{ EM_RISCV, 2, ADD, R_RISCV_ADD16 },
+	{ EM_RISCV, 4, ADD, R_RISCV_ADD32 },
+	{ EM_RISCV, 8, ADD, R_RISCV_ADD64 },
+	{ EM_RISCV, 1, SUBTRACT, R_RISCV_SUB8 },
+	{ EM_RISCV, 2, SUBTRACT, R_RISCV_SUB16 },
+	{ EM_RISCV, 4, SUBTRACT, R_RISCV_SUB32 },
+	{ EM_RISCV, 8, SUBTRACT, R_RISCV_SUB64 },
+	{ EM_RISCV, 1, STORE, R_RISCV_SET8 },
+	{ EM_RISCV, 2, STORE, R_RISCV_SET16 },
+	{ EM_RISCV, 4, STORE, R_RISCV_SET32 },
+	{ EM_LOONGARCH, 8, STORE, R_LARCH_64 },
+	{ EM_LOONGARCH, 4, STORE, R_LARCH_32 },
+	{ EM_LOONGARCH, 1, ADD, R_LARCH_ADD8 },
+	{ EM_LOONGARCH, 2, ADD, R_LARCH_ADD16 },
+	{ EM_LOONGARCH, 4, ADD, R_LARCH_ADD32 },
+	{ EM_LOONGARCH, 8, ADD, R_LARCH_ADD64 },
+	{ EM_LOONGARCH, 1, SUBTRACT, R_LARCH_SUB8 },
+	{ EM_LOONGARCH, 2, SUBTRACT, R_LARCH_SUB16 },
+	{ EM_LOONGARCH, 4, SUBTRACT, R_LARCH_SUB32 },
+	{ EM_LOONGARCH, 8, SUBTRACT, R_LARCH_SUB64 },
 };
 
-static uint8_t plain_size(uint16_t machine, uint64_t type)
+static const struct relocation_def *relocation_def_of(uint16_t machine, uint64_t type)
 {
-	for (size_t i = 0; i < sizeof plain_relocations / sizeof *plain_relocations; i++)
-		if (plain_relocations[i].machine == machine && plain_relocations[i].type == type)
-			return plain_relocations[i].size;
-	return 0;
+	for (size_t i = 0; i < sizeof relocation_defs / sizeof *relocation_defs; i++)
+		if (relocation_defs[i].machine == machine && relocation_defs[i].type == type)
+			return &relocation_defs[i];
+	return NULL;
 }
 
 static uint64_t load_sized(const uint8_t *at, uint8_t size, bool swap)
 {
-	if (size == 8) {
-		uint64_t value;
-		memcpy(&value, at, 8);
-		return swap ? __builtin_bswap64(value) : value;
-	}
-	uint32_t value;
-	memcpy(&value, at, 4);
-	return swap ? __builtin_bswap32(value) : value;
+	struct cursor cursor = cursor_over(at, size);
+	cursor.swap = swap;
+	return cursor_sized(&cursor, size);
 }
 
 static void store_sized(uint8_t *at, uint8_t size, bool swap, uint64_t value)
 {
-	if (size == 8) {
-		uint64_t stored = swap ? __builtin_bswap64(value) : value;
-		memcpy(at, &stored, 8);
-		return;
-	}
-	uint32_t stored = swap ? __builtin_bswap32((uint32_t)value) : (uint32_t)value;
-	memcpy(at, &stored, 4);
+	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swap;
+	for (uint8_t i = 0; i < size; i++)
+		at[big ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
 struct relocating {
@@ -126,15 +152,18 @@ static bool symbol_value(const struct relocating *job, uint64_t number, uint64_t
 
 static void apply(const struct relocating *job, const struct relocation *relocation)
 {
-	uint8_t size = plain_size(job->machine, relocation->type);
+	const struct relocation_def *def = relocation_def_of(job->machine, relocation->type);
 	uint64_t value;
-	if (size == 0 || relocation->offset > job->size || job->size - relocation->offset < size ||
+	if (!def || relocation->offset > job->size || job->size - relocation->offset < def->size ||
 	    !symbol_value(job, relocation->symbol, &value))
 		return;
 	uint8_t *at = job->bytes + relocation->offset;
-	value += relocation->has_addend ? (uint64_t)relocation->addend
-					: load_sized(at, size, job->swap);
-	store_sized(at, size, job->swap, value);
+	uint64_t present = load_sized(at, def->size, job->swap);
+	bool is_distance = def->operation != STORE;
+	value += relocation->has_addend ? (uint64_t)relocation->addend : is_distance ? 0 : present;
+	if (is_distance)
+		value = def->operation == ADD ? present + value : present - value;
+	store_sized(at, def->size, job->swap, value);
 }
 
 // A copy that may be written to.

@@ -146,7 +146,12 @@ static struct imp_error *open_dwarf(struct object *object, const struct elf_imag
 		return err;
 	}
 	code_bounds(image, &start, &end);
-	return dwarf_new(&sections, alt.image ? &alt : NULL, start, end, &object->dwarf);
+	err = dwarf_new(&sections, alt.image ? &alt : NULL, start, end, &object->dwarf);
+	if (!err && dwarf_split_units(object->dwarf))
+		log_message(object->owner->log, LOG_NOTE,
+			    "%s: no inlined calls for %zu units, whose DWARF is in .dwo files",
+			    elf_image_path(image), dwarf_split_units(object->dwarf));
+	return err;
 }
 
 static struct imp_error *try_dwarf(struct object *object)
