@@ -60,11 +60,42 @@ const struct command *command_find(const struct command *const *table, const cha
 	return NULL;
 }
 
+enum { HELP_COLUMNS = 79 };
+
+// Prints TEXT behind COLUMN with its words filled into lines; an empty line, or the indentation of
+// a line, stays.
+static void print_filled(const char *text, size_t column, FILE *out)
+{
+	while (*text) {
+		size_t gap = strspn(text, " \n");
+		size_t length = strcspn(text + gap, " \n");
+		if (gap > 1 && text[0] == '\n') {
+			fwrite(text, 1, gap, out);
+			const char *line = memrchr(text, '\n', gap);
+			column = (size_t)(text + gap - line) - 1;
+		} else if (column && column + 1 + length > HELP_COLUMNS) {
+			putc('\n', out);
+			column = 0;
+		} else if (column) {
+			putc(' ', out);
+			column++;
+		}
+		fwrite(text + gap, 1, length, out);
+		column += length;
+		text += gap + length;
+	}
+	putc('\n', out);
+}
+
 void command_print_help(const struct command *command, FILE *out)
 {
-	fprintf(out, "Usage: imprint %s\n\n%s.\n", command->usage, command->summary);
-	if (command->description)
-		fprintf(out, "\n%s\n", command->description);
+	fputs("Usage: imprint", out);
+	print_filled(command->usage, strlen("Usage: imprint"), out);
+	fprintf(out, "\n%s.\n", command->summary);
+	if (command->description) {
+		putc('\n', out);
+		print_filled(command->description, 0, out);
+	}
 	if (command->subcommands) {
 		fputs("\nCommands:\n", out);
 		for (const struct command *const *sub = command->subcommands; *sub; sub++)
