@@ -75,7 +75,7 @@ static void set_scene(struct scene *scene, const char *host, int64_t seconds_lat
 	};
 	_cleanup_close_ int elf = mkstemp(scene->path);
 	_cleanup_close_ int fd = mkstemp(scene->recording);
-	_cleanup_close_ int out = mkstemp(scene->output);
+	close(mkstemp(scene->output));
 	_cleanup_buffer_ struct buffer bytes = { 0 };
 	CHECK_OK(file_slurp_path("/proc/self/exe", 1 << 28, &bytes));
 	CHECK_OK(file_write(elf, scene->path, bytes.bytes, bytes.size));
