@@ -278,6 +278,8 @@ struct imp_error *dir_index_find(struct dir_index *index, const struct build_id 
 	if (err)
 		return err;
 	// Bytes beyond an ID's size are zero, so an ID and its padded form stand side by side.
+	if (!index->files.count)
+		return NULL;
 	size_t at = lower_bound(index, id->bytes, sizeof id->bytes);
 	*first = index->files.items + at;
 	for (; at < index->with_id; at++) {

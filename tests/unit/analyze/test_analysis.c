@@ -61,9 +61,9 @@ static char *folded(const struct profile *profile)
 {
 	char *text = NULL;
 	size_t size = 0;
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&text, &size);
 	CHECK_OK(folded_write(profile, out));
-	fflush(out);
+	fclose(out);
 	return text;
 }
 
@@ -188,10 +188,10 @@ static char *json_of(const char *path, unsigned workers)
 	_cleanup_profile_ struct profile *profile = NULL;
 	char *text = NULL;
 	size_t size = 0;
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&text, &size);
 	if (CHECK_OK(analyze(path, &options, &profile)))
 		CHECK_OK(json_report(profile, &json_options, out));
-	fflush(out);
+	fclose(out);
 	return text;
 }
 

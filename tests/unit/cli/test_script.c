@@ -27,7 +27,7 @@ static char *script_text(const char *path, bool has_cpus)
 	_cleanup_(cleanup_survey) struct survey *survey = NULL;
 	char *text = NULL;
 	size_t size = 0;
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&text, &size);
 	struct script_lines lines = {
 		.out = out,
 		.shows = { [SCRIPT_COMM] = true,
@@ -48,7 +48,7 @@ static char *script_text(const char *path, bool has_cpus)
 	if (is_open)
 		CHECK_OK(replay(recording, survey, &options));
 	script_lines_fini(&lines);
-	fflush(out);
+	fclose(out);
 	return text;
 }
 
@@ -81,13 +81,13 @@ static char *perfs_text(const char *path)
 	if (asprintf(&command, "xzcat '%s'", path) < 0)
 		return NULL;
 	FILE *in = popen(command, "r");
-	_cleanup_file_ FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&text, &size);
 	char part[4096];
 	size_t got;
 	while (in && out && (got = fread(part, 1, sizeof part, in)) > 0)
 		fwrite(part, 1, got, out);
 	CHECK(in && !pclose(in));
-	fflush(out);
+	fclose(out);
 	return text;
 }
 
