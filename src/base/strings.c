@@ -18,6 +18,7 @@ void strings_fini(struct strings *strings)
 struct imp_error *strings_intern(struct strings *strings, const char *text, size_t length,
 				 uint32_t *ret)
 {
+	length = strnlen(text, length);
 	uint64_t hash = hash_bytes(0, text, length);
 	struct table_probe probe = table_probe(&strings->table, hash);
 	uint32_t number;

@@ -15,7 +15,7 @@ struct strings {
 
 void strings_fini(struct strings *strings);
 
-// The number of the LENGTH bytes of TEXT (no NUL among them), which are copied at first sight.
+// The number of the LENGTH bytes of TEXT, up to a NUL among them, which are copied at first sight.
 struct imp_error *strings_intern(struct strings *strings, const char *text, size_t length,
 				 uint32_t *ret) MUST_CHECK;
 
