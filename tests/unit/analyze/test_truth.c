@@ -2,17 +2,17 @@
 // Names, in recordings of which it is known what really ran: functions of build 1 are called v1_*,
 // those of build 2 v2_*.
 //
-// One table tells, for each scene, how many samples in the programs under test got a name of the
-// build that ran, of the other build, another name (main, _init), or none: by us, and by the perf
-// that made the recording, on the machine where it was made.
+// One table tells, for each scene, which part of the samples in the programs under test got a name
+// of the build that ran, of the other build, another name (main, _init), or none: by us, and by the
+// perf that made the recording, on the machine where it was made.
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/analysis.h"
-#include "analyze/spot_names.h"
+#include "base/cleanup.h"
 #include "harness/tap.h"
+#include "unit/analyze/named.h"
 
 struct verdicts {
 	uint64_t right, wrong, other, unknown;
@@ -74,75 +74,23 @@ static const struct truth *truth_of(const struct scene *scene, int32_t pid)
 	return NULL;
 }
 
-static void judge_node(struct scene *scene, const struct profile *profile, const struct task *task,
-		       const struct stack_node *node)
+static void judge_our_row(void *arg, const struct named_row *row)
 {
-	const struct truth *truth = truth_of(scene, task->pid);
-	const struct profile_object *object =
-		profile_object_of(profile, &profile->tally.spots.items[node->spot]);
-	if (!truth || !object || !is_under_test(object->image.path))
-		return;
-	const struct spot_name *name = &profile->names[node->spot];
-	const char *function =
-		name->count ? profile_string(profile, profile->frames.items[name->first].function)
-			    : NULL;
-	judge(&scene->ours[object->image.identity], truth->build, function, node->samples);
-}
-
-// The profile of PATH by files in IMAGES alone.
-static struct profile *named_profile(const char *path, const char *images)
-{
-	const char *const image_dirs[] = { images, NULL }, *const no_dirs[] = { NULL };
-	struct finder_options finder_options = { .image_dirs = image_dirs,
-						 .debug_dirs = no_dirs,
-						 .symfs = "/nonexistent" };
-	struct analysis_options options = { .by_pid = true };
-	struct symbolizer_options symbolizer_options = { .no_inline = true };
-	struct profile *profile = NULL;
-	struct finder *finder = NULL;
-	struct symbolizer *symbolizer = NULL;
-	bool is_done = CHECK_OK(analyze(path, &options, &profile)) &&
-		       CHECK_OK(finder_new(&finder_options, &finder)) &&
-		       CHECK_OK(symbolizer_new(finder, &symbolizer_options, &symbolizer)) &&
-		       CHECK_OK(spots_name(profile, symbolizer, 1));
-	symbolizer_free(symbolizer);
-	finder_free(finder);
-	if (is_done)
-		return profile;
-	profile_free(profile);
-	return NULL;
+	struct scene *scene = arg;
+	const struct truth *truth = truth_of(scene, row->task->pid);
+	if (truth && row->object && is_under_test(row->object->image.path))
+		judge(&scene->ours[row->object->image.identity], truth->build, row->function,
+		      row->samples);
 }
 
 static void judge_ours(struct scene *scene, const char *images)
 {
+	const char *const image_dirs[] = { images, NULL };
 	_cleanup_free_ char *path = NULL;
 	REQUIRE(asprintf(&path, "%s/perf.data", scene->folder) > 0);
-	_cleanup_profile_ struct profile *profile = named_profile(path, images);
+	_cleanup_profile_ struct profile *profile = named_profile(path, image_dirs, NULL);
 	REQUIRE(profile);
-	const struct tally *tally = &profile->tally;
-	for (uint32_t i = 0; i < tally->nodes.count; i++) {
-		const struct stack_node *node = &tally->nodes.items[i];
-		if (stack_node_is_root(node) || !node->samples)
-			continue;
-		// Without chains every node stands below its root.
-		const struct stack_root *root =
-			&tally->roots.items[tally->nodes.items[node->parent].spot];
-		judge_node(scene, profile, &tally->tasks.items[root->task], node);
-	}
-}
-
-// A row of perf's: " 433  |appB  |libfoo.so  |[.] v2_crypt".
-static void judge_perfs_row(struct scene *scene, char *row)
-{
-	unsigned long long samples;
-	char comm[64], object[256], level[8], symbol[256];
-	if (sscanf(row, " %llu |%63[^|]|%255[^|]|%7s %255s", &samples, comm, object, level,
-		   symbol) != 5)
-		return;
-	comm[strcspn(comm, " ")] = '\0';
-	for (size_t i = 0; i < scene->truth_count; i++)
-		if (!strcmp(scene->truths[i].comm, comm) && is_under_test(object))
-			judge(&scene->perfs, scene->truths[i].build, symbol, samples);
+	named_rows(profile, judge_our_row, scene);
 }
 
 static void judge_perfs(struct scene *scene)
@@ -152,8 +100,15 @@ static void judge_perfs(struct scene *scene)
 	_cleanup_file_ FILE *file = fopen(path, "re");
 	REQUIRE(file);
 	size_t room = 0;
-	while (getline(&line, &room, file) > 0)
-		judge_perfs_row(scene, line);
+	struct perfs_row row;
+	while (getline(&line, &room, file) > 0) {
+		if (!perfs_row_read(line, &row) || !is_under_test(row.object))
+			continue;
+		for (size_t i = 0; i < scene->truth_count; i++)
+			if (!strcmp(scene->truths[i].comm, row.comm))
+				judge(&scene->perfs, scene->truths[i].build, row.symbol,
+				      row.samples);
+	}
 }
 
 static struct verdicts all_of(const struct scene *scene)
@@ -168,14 +123,25 @@ static struct verdicts all_of(const struct scene *scene)
 	return all;
 }
 
+static uint64_t sum_of(const struct verdicts *verdicts)
+{
+	return verdicts->right + verdicts->wrong + verdicts->other + verdicts->unknown;
+}
+
+static double percent(uint64_t part, const struct verdicts *verdicts)
+{
+	uint64_t whole = sum_of(verdicts);
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
 static void print_row(const struct scene *scene, const struct verdicts *all)
 {
 	const struct verdicts *perfs = &scene->perfs;
-	printf("# %-26s | %5llu %5llu %5llu %7llu | %5llu %5llu %5llu %7llu\n", scene->name,
-	       (unsigned long long)all->right, (unsigned long long)all->wrong,
-	       (unsigned long long)all->other, (unsigned long long)all->unknown,
-	       (unsigned long long)perfs->right, (unsigned long long)perfs->wrong,
-	       (unsigned long long)perfs->other, (unsigned long long)perfs->unknown);
+	printf("# %-26s %7llu | %6.2f %6.2f %6.2f %7.2f | %6.2f %6.2f %6.2f %7.2f\n", scene->name,
+	       (unsigned long long)sum_of(all), percent(all->right, all), percent(all->wrong, all),
+	       percent(all->other, all), percent(all->unknown, all), percent(perfs->right, perfs),
+	       percent(perfs->wrong, perfs), percent(perfs->other, perfs),
+	       percent(perfs->unknown, perfs));
 }
 
 // Only an identity from a table that was made afterwards may name the other build; what the
@@ -188,7 +154,7 @@ static void check_verdicts(const struct scene *scene, const struct verdicts *all
 	for (unsigned i = IDENTITY_AMBIGUOUS; i <= IDENTITY_NONE; i++)
 		CHECK_UINT(ours[i].right + ours[i].wrong + ours[i].other, 0);
 	if (has_ids) {
-		uint64_t count = all->right + all->wrong + all->other + all->unknown;
+		uint64_t count = sum_of(all);
 		CHECK(count > 50);
 		// Other names are what both builds have: the C library in a static program.
 		CHECK((all->right + all->other) * 100 >= count * 99);
@@ -225,8 +191,8 @@ static void judge_folder(const char *shared, const char *machine)
 	struct dirent **entries = NULL;
 	int count = scandir(folder, &entries, NULL, alphasort);
 	CHECK(count > 4);
-	printf("# %-26s |            imprint         |             perf\n"
-	       "# %-26s | right wrong other unknown | right wrong other unknown\n",
+	printf("# %-26s         |       imprint, per cent       |         perf, per cent\n"
+	       "# %-26s samples |  right  wrong  other unknown |  right  wrong  other unknown\n",
 	       machine, "");
 	for (int i = 0; i < count; i++) {
 		if (entries[i]->d_name[0] != '.')
