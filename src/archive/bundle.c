@@ -2,8 +2,6 @@
 // Going through an archive's members, each held against the manifest.
 #include "archive/bundle.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/late/late_archive.h"
 #include "elf/elf_image.h"
 
 enum {
@@ -52,6 +51,9 @@ static struct imp_error *tar_error(struct archive *tar)
 
 static struct imp_error *tar_open(int fd, struct archive **ret)
 {
+	struct imp_error *err = late_archive_load();
+	if (err)
+		return err;
 	_cleanup_(cleanup_tar) struct archive *tar = archive_read_new();
 	if (!tar)
 		return &imp_error_no_memory;

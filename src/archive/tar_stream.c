@@ -3,8 +3,6 @@
 // reach.
 #include "archive/tar_stream.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +12,7 @@
 #include <zstd.h>
 
 #include "base/file.h"
+#include "base/late/late_archive.h"
 
 enum { STEP_BYTES = 1 << 20 };
 
@@ -93,6 +92,9 @@ static struct imp_error *begin_zstd(struct tar_stream *stream)
 
 static struct imp_error *begin_tar(struct tar_stream *stream)
 {
+	struct imp_error *err = late_archive_load();
+	if (err)
+		return err;
 	stream->tar = archive_write_new();
 	if (!stream->tar)
 		return &imp_error_no_memory;

@@ -2,10 +2,10 @@
 // Putting snapshots into the tables.
 #include "environment/census.h"
 
-#include <openssl/evp.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/late/late_crypto.h"
 #include "base/table.h"
 
 // Keys are the first 63 bits of a SHA-256 over what a row says: whoever adds a row, whatever the
@@ -51,7 +51,9 @@ enum { SNAPSHOTS_A_COMMIT = 100 };
 
 struct imp_error *census_open(struct database *database, struct census **ret)
 {
-	struct imp_error *err = database_script(database, census_schema);
+	struct imp_error *err = late_crypto_load();
+	if (!err)
+		err = database_script(database, census_schema);
 	if (err)
 		return err;
 	struct census *census = calloc(1, sizeof *census);

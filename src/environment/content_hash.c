@@ -2,17 +2,20 @@
 // Hashing by libcrypto, which uses the processor's own instructions.
 #include "environment/content_hash.h"
 
-#include <openssl/evp.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/late/late_crypto.h"
 
 bool content_hash_of(int fd, uint8_t *hash)
 {
 	enum { STEP = 256 * 1024 };
 	struct stat stat;
 	if (fstat(fd, &stat) || !S_ISREG(stat.st_mode))
+		return false;
+	_cleanup_error_ struct imp_error *missing = late_crypto_load();
+	if (missing)
 		return false;
 	_cleanup_free_ uint8_t *bytes = malloc(STEP);
 	EVP_MD_CTX *digest = EVP_MD_CTX_new();

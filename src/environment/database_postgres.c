@@ -10,8 +10,7 @@
 static const char *const schemes[] = { "postgresql://", "postgres://", NULL };
 
 #if HAVE_POSTGRES
-
-#include <libpq-fe.h>
+#include "base/late/late_postgres.h"
 
 enum { CACHED_STATEMENTS = 32, MOST_VALUES = 16, MOST_COLUMNS = 64 };
 
@@ -58,11 +57,13 @@ static void ignore_notice(void *arg, const PGresult *result)
 
 static struct imp_error *postgres_open(const char *where, enum database_mode mode, void **ret)
 {
+	struct imp_error *err = late_postgres_load();
+	if (err)
+		return err;
 	struct connection *connection = calloc(1, sizeof *connection);
 	if (!connection)
 		return &imp_error_no_memory;
 	connection->server = PQconnectdb(where);
-	struct imp_error *err = NULL;
 	if (PQstatus(connection->server) != CONNECTION_OK)
 		err = failed(connection, "cannot connect");
 	if (!err) {

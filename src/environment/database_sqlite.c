@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // SQLite: a file.
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/late/late_sqlite.h"
 #include "environment/database_driver.h"
 
 enum { CACHED_STATEMENTS = 32, MOST_COLUMNS = 64 };
@@ -36,12 +36,14 @@ static void sqlite_close(void *arg)
 
 static struct imp_error *sqlite_open(const char *where, enum database_mode mode, void **ret)
 {
+	struct imp_error *err = late_sqlite_load();
+	if (err)
+		return err;
 	struct connection *connection = calloc(1, sizeof *connection);
 	if (!connection)
 		return &imp_error_no_memory;
 	int flags = mode == DATABASE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
 					   : SQLITE_OPEN_READONLY;
-	struct imp_error *err = NULL;
 	if (sqlite3_open_v2(where, &connection->sqlite, flags, NULL) != SQLITE_OK)
 		err = error_context(failed(connection, "cannot open"), "%s", where);
 	if (err) {

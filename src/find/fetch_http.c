@@ -4,13 +4,13 @@
 // Each job asks the servers in turn. A server that cannot be reached, stops sending or answers with
 // an error of its own has failed: whoever is waiting for it goes on to the next, and nobody asks it
 // again.
-#include <curl/curl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/late/late_curl.h"
 #include "find/fetch.h"
 #include "find/fetch_cache.h"
 
@@ -338,11 +338,14 @@ struct imp_error *fetch(const struct fetch_options *options, struct fetch_job *j
 		fetching.parallel = PARALLEL_MOST;
 	while (options->servers[fetching.server_count])
 		fetching.server_count++;
+	struct imp_error *err = late_curl_load();
+	if (err)
+		return err;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return &imp_error_no_memory;
 	fetching.multi = curl_multi_init();
 	fetching.servers = calloc(fetching.server_count + 1, sizeof *fetching.servers);
-	struct imp_error *err = fetching.multi && fetching.servers ? NULL : &imp_error_no_memory;
+	err = fetching.multi && fetching.servers ? NULL : &imp_error_no_memory;
 	for (size_t i = 0; i < fetching.server_count && !err; i++)
 		fetching.servers[i].url = options->servers[i];
 	if (!err)

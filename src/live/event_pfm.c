@@ -6,14 +6,16 @@
 #include "live/event_source.h"
 
 #if HAVE_PFM
-#include <linux/perf_event.h>
-#include <perfmon/pfmlib_perf_event.h>
+#include "base/late/late_pfm.h"
 
 struct imp_error *event_from_pfm(const char *name, struct event_attr *attr, bool *is_known)
 {
 	struct perf_event_attr pfm = { .size = sizeof pfm };
 	pfm_perf_encode_arg_t arg = { .attr = &pfm, .size = sizeof arg };
 	static bool is_ready;
+	struct imp_error *err = late_pfm_load();
+	if (err)
+		return err;
 	if (!is_ready && pfm_initialize() != PFM_SUCCESS)
 		return NULL;
 	is_ready = true;

@@ -7,13 +7,16 @@
 #include "live/event_source.h"
 
 #if HAVE_TRACEPOINTS
-#include <tracefs.h>
+#include "base/late/late_tracefs.h"
 
 struct imp_error *event_from_tracefs(const char *system, const char *name, struct event_attr *attr,
 				     bool *is_known)
 {
 	if (!*system || !*name || strchr(system, '/') || strchr(name, '/'))
 		return NULL;
+	struct imp_error *err = late_tracefs_load();
+	if (err)
+		return err;
 	if (!tracefs_tracing_dir())
 		return error_new(IMP_ERR_UNSUPPORTED,
 				 "no tracefs is mounted (mount -t tracefs t /sys/kernel/tracing)");

@@ -2,8 +2,6 @@
 // Opens what is to be read, and copies to a nameless file what cannot be read in place.
 #include "perfdata/input.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/late/late_archive.h"
 
 enum { COPY_STEP = 256 * 1024, MAGIC_SIZE = 6 };
 
@@ -112,6 +111,9 @@ DEFINE_CLEANUP(struct archive *, archive, archive_read_free)
 
 static struct imp_error *unpack(struct source *source, int out)
 {
+	struct imp_error *err = late_archive_load();
+	if (err)
+		return err;
 	_cleanup_(cleanup_archive) struct archive *archive = archive_read_new();
 	if (!archive)
 		return &imp_error_no_memory;

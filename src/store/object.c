@@ -19,10 +19,41 @@ enum { COPY_BYTES = 256 * 1024 };
 DEFINE_CLEANUP(EVP_MD_CTX *, digest, EVP_MD_CTX_free)
 #define _cleanup_digest_ _cleanup_(cleanup_digest)
 
+// SHA-256, looked for once in a store's life: each look costs as much as hashing a page.
+static struct imp_error *find_sha256(struct store *store, EVP_MD **ret)
+{
+	*ret = atomic_load(&store->sha256);
+	if (*ret)
+		return NULL;
+	struct imp_error *err = late_crypto_load();
+	if (err)
+		return err;
+	EVP_MD *found = EVP_MD_fetch(NULL, "SHA256", NULL), *other = NULL;
+	if (!found)
+		return &imp_error_no_memory;
+	if (!atomic_compare_exchange_strong(&store->sha256, &other, found)) {
+		EVP_MD_free(found);
+		found = other;
+	}
+	*ret = found;
+	return NULL;
+}
+
+void store_digest_fini(struct store *store)
+{
+	EVP_MD *sha256 = atomic_load(&store->sha256);
+	if (sha256)
+		EVP_MD_free(sha256);
+}
+
 static struct imp_error *digest_new(struct store *store, EVP_MD_CTX **ret)
 {
+	EVP_MD *sha256;
+	struct imp_error *err = find_sha256(store, &sha256);
+	if (err)
+		return err;
 	EVP_MD_CTX *digest = EVP_MD_CTX_new();
-	if (!digest || !EVP_DigestInit_ex(digest, store->sha256, NULL)) {
+	if (!digest || !EVP_DigestInit_ex(digest, sha256, NULL)) {
 		EVP_MD_CTX_free(digest);
 		return &imp_error_no_memory;
 	}
@@ -84,22 +115,18 @@ static struct imp_error *digest_memory(struct store *store, const struct source 
 
 struct imp_error *store_hash_of_fd(int fd, const char *path, struct store_hash *ret, uint64_t *size)
 {
-	struct store anywhere = { .sha256 = EVP_MD_fetch(NULL, "SHA256", NULL) };
-	if (!anywhere.sha256)
-		return &imp_error_no_memory;
+	struct store anywhere = { .root = -1 };
 	struct imp_error *err = store_hash_fd(&anywhere, fd, path, ret, size);
-	EVP_MD_free(anywhere.sha256);
+	store_digest_fini(&anywhere);
 	return err;
 }
 
 struct imp_error *store_hash_of_memory(const void *bytes, size_t size, struct store_hash *ret)
 {
-	struct store anywhere = { .sha256 = EVP_MD_fetch(NULL, "SHA256", NULL) };
-	if (!anywhere.sha256)
-		return &imp_error_no_memory;
+	struct store anywhere = { .root = -1 };
 	struct imp_error *err =
 		digest_memory(&anywhere, &(struct source){ .bytes = bytes, .size = size }, ret);
-	EVP_MD_free(anywhere.sha256);
+	store_digest_fini(&anywhere);
 	return err;
 }
 

@@ -3,8 +3,9 @@
 #ifndef STORE_ROOT_H
 #define STORE_ROOT_H
 
-#include <openssl/evp.h>
+#include <stdatomic.h>
 
+#include "base/late/late_crypto.h"
 #include "store/layout.h"
 
 struct store {
@@ -16,7 +17,8 @@ struct store {
 	int home;
 	// .imprint/tmp, where files are written; -1 when the store is only read.
 	int tmp;
-	EVP_MD *sha256;
+	// Found by the first who hashes.
+	_Atomic(EVP_MD *) sha256;
 	bool is_transient;
 };
 
@@ -29,6 +31,9 @@ enum lock_kind {
 
 // Waits for the lock, which is held until *ret is closed (or the process dies).
 struct imp_error *store_lock(struct store *store, enum lock_kind kind, int *ret) MUST_CHECK;
+
+// Gives back what hashing needed.
+void store_digest_fini(struct store *store);
 
 // The SHA-256 of FD from its beginning to its end, and how many bytes that were.
 struct imp_error *store_hash_fd(struct store *store, int fd, const char *path,

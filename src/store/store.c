@@ -118,8 +118,7 @@ struct imp_error *store_open(const char *dir, enum store_mode mode, const struct
 	store->mode = mode;
 	store->log = log;
 	store->dir = strdup(dir);
-	store->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-	if (!store->dir || !store->sha256)
+	if (!store->dir)
 		return &imp_error_no_memory;
 	bool is_absent;
 	struct imp_error *err = open_dirs(store, &is_absent);
@@ -135,7 +134,7 @@ void store_free(struct store *store)
 	cleanup_close(&store->root);
 	cleanup_close(&store->home);
 	cleanup_close(&store->tmp);
-	EVP_MD_free(store->sha256);
+	store_digest_fini(store);
 	free(store->dir);
 	free(store);
 }
