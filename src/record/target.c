@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "live/process.h"
 
-enum { CPUS_MOST = 65536 };
+enum { CPUS_MOST = 65536, STAT_MOST = 4 << 20 };
 
 void target_fini(struct target *target)
 {
@@ -149,20 +149,54 @@ static bool is_among(const struct target *target, int cpu)
 	return false;
 }
 
+// Adds the CPUs that have a "cpuN" line of their own in the text of proc_stat(5).
+static bool add_cpus_with_times(struct target *target, const char *stat)
+{
+	for (const char *line = stat; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, "cpu", 3) || line[3] < '0' || line[3] > '9')
+			continue;
+		unsigned long cpu = strtoul(line + 3, NULL, 10);
+		int *item = cpu < CPUS_MOST ? array_add(&target->cpus) : NULL;
+		if (!item)
+			return false;
+		*item = (int)cpu;
+	}
+	return target->cpus.count;
+}
+
+// The CPUs that are online, from sysfs; a container may have none: then from /proc/stat.
+static struct imp_error *set_online(struct target *target)
+{
+	static const struct {
+		const char *path;
+		bool (*add)(struct target *, const char *);
+	} sources[] = { { "/sys/devices/system/cpu/online", add_cpus },
+			{ "/proc/stat", add_cpus_with_times } };
+	struct imp_error *first = NULL;
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+		_cleanup_buffer_ struct buffer text = { 0 };
+		_cleanup_error_ struct imp_error *err =
+			file_slurp_path(sources[i].path, STAT_MOST, &text);
+		buffer_append(&text, "", 1);
+		target->cpus.count = 0;
+		if (!err && !text.failed && sources[i].add(target, (const char *)text.bytes)) {
+			imp_error_free(first);
+			return NULL;
+		}
+		if (!first)
+			first = err ? steal(err)
+				    : error_new(IMP_ERR_BAD_DATA, "%s names no CPU",
+						sources[i].path);
+	}
+	return first;
+}
+
 struct imp_error *target_set_cpus(struct target *target, const char *list)
 {
-	_cleanup_buffer_ struct buffer text = { 0 };
-	struct imp_error *err = file_slurp_path("/sys/devices/system/cpu/online", CPUS_MOST, &text);
-	if (err)
+	struct imp_error *err = set_online(target);
+	if (err || !list)
 		return err;
-	buffer_append(&text, "", 1);
-	if (text.failed)
-		return &imp_error_no_memory;
-	target->cpus.count = 0;
-	if (!add_cpus(target, (const char *)text.bytes))
-		return error_new(IMP_ERR_BAD_DATA, "/sys/devices/system/cpu/online is not a list");
-	if (!list)
-		return NULL;
 	struct target wanted = { 0 };
 	bool is_list = add_cpus(&wanted, list);
 	for (size_t i = 0; is_list && !err && i < wanted.cpus.count; i++)
