@@ -212,6 +212,19 @@ static void make_images(const char *directory)
 	buffer_fini(&packed);
 }
 
+// One of each word, and headers, a line each.
+static void make_requests(const char *directory)
+{
+	struct buffer seed = { 0 };
+	buffer_text(&seed, "/buildid/0123456789abcdef/executable\n/buildid/01/debuginfo\n"
+			   "/buildid/01/section/.debug_info\n/metrics\n"
+			   "/buildid/01/source/usr/src/./a/../b%20c.c\n");
+	buffer_text(&seed, "bytes=1-2\nbytes=-5\nbytes=7-\nW/\"ab\", \"ab\"\n*\n10.0.0.1, ::1\n"
+			   "[::1]:80\n127.0.0.1:8002\n12345\n");
+	write_seed(directory, "serve_request", "words", &seed);
+	buffer_fini(&seed);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -222,5 +235,6 @@ int main(int argc, char **argv)
 	make_records(argv[1]);
 	make_sample(argv[1]);
 	make_features(argv[1]);
+	make_requests(argv[1]);
 	return 0;
 }

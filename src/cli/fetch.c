@@ -354,10 +354,11 @@ const struct command command_fetch = {
 	.name = "fetch",
 	.summary = "Fetch files by build ID from debuginfod servers",
 	.usage = "fetch [-i FILE | ID...] [--server URL]... [--timeout SECONDS]",
-	.description = "What a recording's samples need and this machine does not have, the most\n"
-		       "sampled first; or what is given as IDs. Nothing else in imprint uses the\n"
-		       "network. Files go to the directory that debuginfod's clients share, each\n"
-		       "verified by its own build ID.",
+	.description =
+		"What a recording's samples need and this machine does not have, the most\n"
+		"sampled first; or what is given as IDs. No verb that reads uses the\n"
+		"network by itself. Files go to the directory that debuginfod's clients share, each\n"
+		"verified by its own build ID.",
 	.options = fetch_rows,
 	.options_size = sizeof(struct fetch_verb_options),
 	.defaults = fetch_defaults,

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/log.h"
 #include "model/build_id.h"
@@ -61,6 +62,10 @@ struct fetch_options {
 	double timeout_s;
 	// How many at once; 0: 8.
 	unsigned parallel;
+	// Further lines of each request ("Via: …"); NULL-terminated, NULL: none.
+	const char *const *headers;
+	// A server that sends more for one file has failed. 0: no limit.
+	uint64_t most_bytes;
 	// Asked now and then; NULL: never stop.
 	bool (*is_stopped)(void *arg);
 	void *arg;

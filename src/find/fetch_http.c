@@ -48,6 +48,7 @@ struct transfer {
 struct fetching {
 	const struct fetch_options *options;
 	CURLM *multi;
+	struct curl_slist *headers;
 	struct server *servers;
 	size_t server_count;
 	struct fetch_job *jobs;
@@ -70,6 +71,9 @@ static size_t receive(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct transfer *transfer = arg;
 	size_t left = size * count;
+	uint64_t most = transfer->fetching->options->most_bytes;
+	if (most && transfer->received + left > most)
+		return 0;
 	while (left) {
 		ssize_t written = write(transfer->fd, bytes + (size * count - left), left);
 		if (written <= 0)
@@ -115,6 +119,7 @@ static void end(struct transfer *transfer, enum fetch_outcome outcome)
 static bool set_options(CURL *handle, struct transfer *transfer, const char *url, long left_ms)
 {
 	return !curl_easy_setopt(handle, CURLOPT_URL, url) &&
+	       !curl_easy_setopt(handle, CURLOPT_HTTPHEADER, transfer->fetching->headers) &&
 	       !curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive) &&
 	       !curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer) &&
 	       !curl_easy_setopt(handle, CURLOPT_PRIVATE, transfer) &&
@@ -325,8 +330,21 @@ static void close_all(struct fetching *fetching)
 		fetching->jobs[i].outcome = FETCH_STOPPED;
 	if (fetching->multi)
 		curl_multi_cleanup(fetching->multi);
+	curl_slist_free_all(fetching->headers);
 	free(fetching->servers);
 	curl_global_cleanup();
+}
+
+static struct imp_error *list_headers(struct fetching *fetching)
+{
+	const char *const *headers = fetching->options->headers;
+	for (size_t i = 0; headers && headers[i]; i++) {
+		struct curl_slist *longer = curl_slist_append(fetching->headers, headers[i]);
+		if (!longer)
+			return &imp_error_no_memory;
+		fetching->headers = longer;
+	}
+	return NULL;
 }
 
 struct imp_error *fetch(const struct fetch_options *options, struct fetch_job *jobs, size_t count)
@@ -348,6 +366,8 @@ struct imp_error *fetch(const struct fetch_options *options, struct fetch_job *j
 	err = fetching.multi && fetching.servers ? NULL : &imp_error_no_memory;
 	for (size_t i = 0; i < fetching.server_count && !err; i++)
 		fetching.servers[i].url = options->servers[i];
+	if (!err)
+		err = list_headers(&fetching);
 	if (!err)
 		err = run(&fetching);
 	close_all(&fetching);
