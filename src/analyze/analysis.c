@@ -49,6 +49,8 @@ static struct imp_error *gather_into(struct profile *profile, struct recording *
 		.by_pid = options->by_pid,
 		.by_tid = options->by_tid,
 		.by_cpu = options->by_cpu,
+		.by_cgroup = options->by_cgroup,
+		.by_cgroup_id = options->by_cgroup_id,
 		.has_no_times = survey->uses_positions,
 	};
 	struct gathered gathered = { .samples = 0 };

@@ -17,7 +17,7 @@ struct analysis_options {
 	// Only which object a frame was in.
 	bool objects_only;
 	// What tasks are told apart by, beside their command names.
-	bool by_pid, by_tid, by_cpu;
+	bool by_pid, by_tid, by_cpu, by_cgroup, by_cgroup_id;
 };
 
 // Reads the recording at PATH ("-" for standard input). The profile is settled and has no names.

@@ -2,6 +2,7 @@
 // Summing samples up by stacks.
 #include "analyze/gather.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -9,14 +10,22 @@
 #include "analyze/chain.h"
 #include "analyze/stack_memo.h"
 
+// What a sample's task is known by. Texts and sets are the timeline's: the same at the same
+// address.
+struct task_signs {
+	// Each is NULL when not recorded or not asked for.
+	const char *comm, *cgroup;
+	const struct namespace_set *namespaces;
+	struct task task;
+};
+
 struct worker {
 	struct gathered sums;
 	struct timeline_cache cache;
 	struct stack_memo memo;
 	struct chain chain;
 	// The task of the sample before: most samples in a row are of one thread.
-	const char *last_comm;
-	struct task last_task;
+	struct task_signs last_signs;
 	uint32_t last_task_number;
 	bool has_last_task;
 	// The position of first_fault.
@@ -38,34 +47,71 @@ void gathered_fini(struct gathered *gathered)
 	gathered->first_fault = NULL;
 }
 
+static bool has_cgroup(const struct sample *sample)
+{
+	return sample->event->attr.sample_type & SAMPLE_CGROUP;
+}
+
+static struct task_signs find_signs(const struct gathering *gathering, const struct sample *sample,
+				    uint64_t time)
+{
+	const struct gather_options *options = gathering->options;
+	const struct timeline *timeline = gathering->timeline;
+	struct task_signs signs = {
+		.task.pid = options->by_pid ? (int32_t)sample->pid : TASK_ANY,
+		.task.tid = options->by_tid ? (int32_t)sample->tid : TASK_ANY,
+		.task.cpu = options->by_cpu ? (sample->has_cpu ? (int32_t)sample->cpu : -1)
+					    : TASK_ANY,
+	};
+	// A task that is gone has -1 for its numbers, and no name.
+	if (sample->tid != UINT32_MAX)
+		signs.comm = timeline_comm(timeline, sample->pid, sample->tid, time);
+	if (options->by_cgroup && has_cgroup(sample))
+		signs.cgroup = timeline_cgroup(timeline, sample->cgroup, time);
+	if (options->by_cgroup_id)
+		signs.namespaces = timeline_namespaces(timeline, sample->pid, sample->tid, time);
+	return signs;
+}
+
+// Whether SIGNS say all, so that what was found for the same signs before holds again.
+static bool is_repeated(const struct worker *worker, const struct task_signs *signs, bool by_cgroup)
+{
+	const struct task_signs *last = &worker->last_signs;
+	return worker->has_last_task && signs->comm && (signs->cgroup || !by_cgroup) &&
+	       signs->comm == last->comm && signs->cgroup == last->cgroup &&
+	       signs->namespaces == last->namespaces && signs->task.pid == last->task.pid &&
+	       signs->task.tid == last->task.tid && signs->task.cpu == last->task.cpu;
+}
+
 static struct imp_error *find_task(struct gathering *gathering, struct worker *worker,
 				   const struct sample *sample, uint64_t time, uint32_t *ret)
 {
-	const struct gather_options *options = gathering->options;
-	// A task that is gone has -1 for its numbers, and no name.
-	const char *comm = NULL;
-	if (sample->tid != UINT32_MAX)
-		comm = timeline_comm(gathering->timeline, sample->pid, sample->tid, time);
-	struct task task = {
-		.pid = options->by_pid ? (int32_t)sample->pid : TASK_ANY,
-		.tid = options->by_tid ? (int32_t)sample->tid : TASK_ANY,
-		.cpu = options->by_cpu ? (sample->has_cpu ? (int32_t)sample->cpu : -1) : TASK_ANY,
-	};
-	bool is_last = worker->has_last_task && comm && comm == worker->last_comm &&
-		       task.pid == worker->last_task.pid && task.tid == worker->last_task.tid &&
-		       task.cpu == worker->last_task.cpu;
-	if (is_last) {
+	bool by_cgroup = gathering->options->by_cgroup;
+	struct task_signs signs = find_signs(gathering, sample, time);
+	if (is_repeated(worker, &signs, by_cgroup)) {
 		*ret = worker->last_task_number;
 		return NULL;
 	}
-	char number[16];
+	char number[16], cgroup[40], cgroup_id[48];
+	struct task_texts texts = { .comm = signs.comm, .cgroup = signs.cgroup };
 	snprintf(number, sizeof number, ":%d", (int32_t)sample->tid);
-	const char *name = comm ? comm : sample->tid ? number : "swapper";
-	struct imp_error *err =
-		tally_task(&worker->sums.tally, sample->has_tid ? name : NULL, &task, ret);
+	if (!sample->has_tid)
+		texts.comm = NULL;
+	else if (!texts.comm)
+		texts.comm = sample->tid ? number : "swapper";
+	// A cgroup of which the recording has the number alone.
+	snprintf(cgroup, sizeof cgroup, "[cgroup %" PRIu64 "]", sample->cgroup);
+	if (by_cgroup && has_cgroup(sample) && !signs.cgroup)
+		texts.cgroup = cgroup;
+	if (signs.namespaces) {
+		const struct namespace_file *file = &signs.namespaces->kinds[NAMESPACE_CGROUP];
+		snprintf(cgroup_id, sizeof cgroup_id, "%" PRIu64 "/0x%" PRIx64, file->device,
+			 file->inode);
+		texts.cgroup_id = cgroup_id;
+	}
+	struct imp_error *err = tally_task(&worker->sums.tally, &texts, &signs.task, ret);
 	worker->has_last_task = !err;
-	worker->last_comm = comm;
-	worker->last_task = task;
+	worker->last_signs = signs;
 	worker->last_task_number = *ret;
 	return err;
 }

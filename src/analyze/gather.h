@@ -14,7 +14,7 @@ struct gather_options {
 	// Only in which object a frame was, not where in it: fewer spots.
 	bool objects_only;
 	// What tasks are told apart by, beside their command names.
-	bool by_pid, by_tid, by_cpu;
+	bool by_pid, by_tid, by_cpu, by_cgroup, by_cgroup_id;
 	// Samples carry no time: their position serves as it did for TIMELINE.
 	bool has_no_times;
 };

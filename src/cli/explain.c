@@ -94,6 +94,8 @@ static struct imp_error *explain_moment(struct explaining *explaining, struct ex
 	it->recording = recording_path(explaining->recording);
 	it->has_moment = true;
 	it->comm = timeline_comm(timeline, moment->pid, moment->tid, moment->timeline_time);
+	it->namespaces =
+		timeline_namespaces(timeline, moment->pid, moment->tid, moment->timeline_time);
 	struct stretch stretch = timeline_stretch(timeline, moment->pid, moment->timeline_time,
 						  moment->cpumode, abs_addr_of(moment->address));
 	it->unlocated = stretch.reason;

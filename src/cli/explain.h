@@ -16,6 +16,8 @@ struct explanation {
 	struct moment moment;
 	// The command's name; or NULL.
 	const char *comm;
+	// The namespaces it was in; NULL when not recorded.
+	const struct namespace_set *namespaces;
 	// The mapping, when a record told of it.
 	bool has_mapping;
 	struct mapping_record mapping;

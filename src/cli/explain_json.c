@@ -23,6 +23,9 @@ static void print_moment(struct json *json, const struct explanation *it)
 	if (moment->has_time)
 		json_member_uint(json, "time_ns", moment->time_ns);
 	json_member_string(json, "comm", it->comm);
+	if (it->namespaces)
+		json_member_uint(json, "mount_namespace",
+				 it->namespaces->kinds[NAMESPACE_MOUNT].inode);
 	json_end_object(json);
 }
 

@@ -37,7 +37,13 @@ static void print_sample(const struct explanation *it)
 		printf(" at ");
 		print_time(moment->time_ns);
 	}
-	printf("\n\n");
+	putchar('\n');
+	// As stat(1) has it of /proc/PID/ns/mnt.
+	if (it->namespaces)
+		printf("  in mount namespace %" PRIu64 " (device %" PRIu64 ")\n",
+		       it->namespaces->kinds[NAMESPACE_MOUNT].inode,
+		       it->namespaces->kinds[NAMESPACE_MOUNT].device);
+	putchar('\n');
 }
 
 static void print_protection(uint32_t protection)

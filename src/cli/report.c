@@ -43,8 +43,8 @@ static const char *const chain_words[] = { "graph", "fractal", "none", "caller",
 static const struct option report_rows[] = {
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
 	ROW(OPTION_TEXT, 's', "sort", "KEY[,KEY]", sort,
-	    "tell rows apart by comm, pid, tid, cpu, dso, sym, srcline, build_id, path, kind, "
-	    "identity (comm,dso,sym)"),
+	    "tell rows apart by comm, pid, tid, cpu, cgroup, cgroup_id, dso, sym, srcline, build_id, "
+	    "path, kind, identity (comm,dso,sym)"),
 	ROW(OPTION_FLAG, 0, "children", NULL, with_children,
 	    "also count what is called from each row"),
 	ROW(OPTION_FLAG, 0, "no-children", NULL, without_children, "only what was sampled there"),
@@ -219,6 +219,8 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 		.by_pid = has_column(&report.columns, "pid"),
 		.by_tid = has_column(&report.columns, "tid"),
 		.by_cpu = has_column(&report.columns, "cpu"),
+		.by_cgroup = has_column(&report.columns, "cgroup"),
+		.by_cgroup_id = has_column(&report.columns, "cgroup_id"),
 	};
 	*err = archived_open(&path, &options->naming, invocation->log, &archive);
 	if (!*err)

@@ -13,7 +13,7 @@
 struct script_options {
 	const char *input;
 	const char *fields;
-	bool shows_maps, shows_tasks, shows_lost;
+	bool shows_maps, shows_tasks, shows_namespaces, shows_cgroups, shows_lost;
 	bool no_chains;
 	bool has_nanoseconds;
 	bool is_quiet;
@@ -31,10 +31,13 @@ static const struct option script_rows[] = {
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
 	ROW(OPTION_TEXT, 'F', "fields", "FIELD[,FIELD]", fields,
 	    "what to print: comm, tid, pid, cpu, time, period, event, addr, ip, sym, symoff, dso, "
-	    "srcline, build_id; with + or - before it, one more or less than usual"),
+	    "srcline, build_id, cgroup; with + or - before it, one more or less than usual"),
 	ROW(OPTION_FLAG, 0, "show-mmap-events", NULL, shows_maps, "also what was mapped"),
 	ROW(OPTION_FLAG, 0, "show-task-events", NULL, shows_tasks,
 	    "also what processes were called, began and ended"),
+	ROW(OPTION_FLAG, 0, "show-namespace-events", NULL, shows_namespaces,
+	    "also the namespaces that threads are in"),
+	ROW(OPTION_FLAG, 0, "show-cgroup-events", NULL, shows_cgroups, "also the names of cgroups"),
 	ROW(OPTION_FLAG, 0, "show-lost-events", NULL, shows_lost, "also what was lost"),
 	ROW(OPTION_FLAG, 'G', "hide-call-graph", NULL, no_chains, "no call chains"),
 	ROW(OPTION_FLAG, 0, "ns", NULL, has_nanoseconds, "times to the nanosecond"),
@@ -106,6 +109,10 @@ static uint64_t wanted_types(const struct script_options *options)
 	if (options->shows_tasks)
 		types |= UINT64_C(1) << RECORD_COMM | UINT64_C(1) << RECORD_FORK |
 			 UINT64_C(1) << RECORD_EXIT;
+	if (options->shows_namespaces)
+		types |= UINT64_C(1) << RECORD_NAMESPACES;
+	if (options->shows_cgroups)
+		types |= UINT64_C(1) << RECORD_CGROUP;
 	if (options->shows_lost)
 		types |= UINT64_C(1) << RECORD_LOST | UINT64_C(1) << RECORD_LOST_SAMPLES;
 	return types;

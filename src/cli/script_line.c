@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "perfdata/sample.h"
 
@@ -16,7 +15,7 @@ static const char *const field_names[SCRIPT_FIELDS + 1] = {
 	[SCRIPT_CPU] = "cpu",	      [SCRIPT_TIME] = "time",	      [SCRIPT_PERIOD] = "period",
 	[SCRIPT_EVENT] = "event",     [SCRIPT_ADDR] = "addr",	      [SCRIPT_IP] = "ip",
 	[SCRIPT_SYM] = "sym",	      [SCRIPT_SYMOFF] = "symoff",     [SCRIPT_DSO] = "dso",
-	[SCRIPT_SRCLINE] = "srcline", [SCRIPT_BUILD_ID] = "build_id",
+	[SCRIPT_SRCLINE] = "srcline", [SCRIPT_BUILD_ID] = "build_id", [SCRIPT_CGROUP] = "cgroup",
 };
 
 const char *script_field_name(unsigned field)
@@ -161,6 +160,18 @@ static struct imp_error *print_places(struct script_lines *lines, const struct s
 	return err;
 }
 
+static void print_cgroup(const struct script_lines *lines, const struct sample *sample,
+			 uint64_t time)
+{
+	if (!(sample->event->attr.sample_type & SAMPLE_CGROUP))
+		return;
+	const char *path = timeline_cgroup(lines->survey->timeline, sample->cgroup, time);
+	if (path)
+		fprintf(lines->out, "%s ", path);
+	else
+		fprintf(lines->out, "[cgroup %" PRIu64 "] ", sample->cgroup);
+}
+
 struct imp_error *script_print_sample(struct script_lines *lines, const struct record *record)
 {
 	struct sample sample;
@@ -192,103 +203,12 @@ struct imp_error *script_print_sample(struct script_lines *lines, const struct r
 	if (shows[SCRIPT_ADDR] && sample.has_addr)
 		fprintf(lines->out, "%16" PRIx64 " ", sample.addr);
 	uint64_t time = survey_time(lines->survey, record, sample.time);
+	if (shows[SCRIPT_CGROUP])
+		print_cgroup(lines, &sample, time);
 	if (shows[SCRIPT_IP])
 		err = print_places(lines, &sample, time, is_chain);
 	putc('\n', lines->out);
 	return err;
-}
-
-// "r-xp" of prot and flags.
-static void print_protection(FILE *out, const struct mmap_record *map)
-{
-	fprintf(out, "%c%c%c%c", map->prot & PROT_READ ? 'r' : '-',
-		map->prot & PROT_WRITE ? 'w' : '-', map->prot & PROT_EXEC ? 'x' : '-',
-		map->flags & MAP_SHARED ? 's' : 'p');
-}
-
-// printf("%#lx"), which writes 0 as "0".
-static void print_hex(FILE *out, uint64_t value)
-{
-	fprintf(out, "%#" PRIx64, value);
-}
-
-static void print_map(FILE *out, const struct record *record)
-{
-	struct mmap_record map;
-	struct imp_error *err = mmap_record_read(record, &map);
-	if (err) {
-		imp_error_free(err);
-		return;
-	}
-	fprintf(out, " %d/%d: [", (int32_t)map.pid, (int32_t)map.tid);
-	print_hex(out, map.start);
-	putc('(', out);
-	print_hex(out, map.length);
-	fputs(") @ ", out);
-	print_hex(out, map.page_offset);
-	if (record->type == RECORD_MMAP) {
-		fprintf(out, "]: %c %s", map.is_data ? 'r' : 'x', map.path);
-		return;
-	}
-	if (build_id_is_none(&map.id))
-		fprintf(out, " %02x:%02x %" PRIu64 " %" PRIu64 "]: ", map.major, map.minor,
-			map.inode, map.generation);
-	else
-		fprintf(out, " <%s>]: ", build_id_text(&map.id).text);
-	print_protection(out, &map);
-	fprintf(out, " %s", map.path);
-}
-
-static void print_comm_record(FILE *out, const struct record *record)
-{
-	struct comm_record comm;
-	struct imp_error *err = comm_record_read(record, &comm);
-	if (!err)
-		fprintf(out, "%s: %s:%d/%d", comm.is_exec ? " exec" : "", comm.comm,
-			(int32_t)comm.pid, (int32_t)comm.tid);
-	imp_error_free(err);
-}
-
-static void print_task_record(FILE *out, const struct record *record)
-{
-	struct task_record task;
-	struct imp_error *err = task_record_read(record, &task);
-	if (!err)
-		fprintf(out, "(%d:%d):(%d:%d)", (int32_t)task.pid, (int32_t)task.tid,
-			(int32_t)task.parent_pid, (int32_t)task.parent_tid);
-	imp_error_free(err);
-}
-
-static void print_lost_record(FILE *out, const struct record *record)
-{
-	struct lost_record lost;
-	struct imp_error *err = lost_record_read(record, &lost);
-	if (!err)
-		fprintf(out, " lost %" PRIu64, lost.lost);
-	imp_error_free(err);
-}
-
-static void print_body(FILE *out, const struct record *record)
-{
-	switch (record->type) {
-	case RECORD_MMAP:
-	case RECORD_MMAP2:
-		print_map(out, record);
-		break;
-	case RECORD_COMM:
-		print_comm_record(out, record);
-		break;
-	case RECORD_FORK:
-	case RECORD_EXIT:
-		print_task_record(out, record);
-		break;
-	case RECORD_LOST:
-	case RECORD_LOST_SAMPLES:
-		print_lost_record(out, record);
-		break;
-	default:
-		break;
-	}
 }
 
 struct imp_error *script_print_meta(struct script_lines *lines, const struct record *record)
@@ -319,7 +239,7 @@ struct imp_error *script_print_meta(struct script_lines *lines, const struct rec
 	bool has_chains = id.event && id.event->attr.sample_type & SAMPLE_CALLCHAIN;
 	print_head(lines, &head, !lines->shows[SCRIPT_IP] || lines->no_chains || !has_chains);
 	fprintf(lines->out, "PERF_RECORD_%s", record_type_name(record->type));
-	print_body(lines->out, record);
+	script_print_body(lines->out, record);
 	putc('\n', lines->out);
 	return NULL;
 }

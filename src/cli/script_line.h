@@ -22,6 +22,7 @@ enum script_field {
 	SCRIPT_DSO,
 	SCRIPT_SRCLINE,
 	SCRIPT_BUILD_ID,
+	SCRIPT_CGROUP,
 	SCRIPT_FIELDS
 };
 
@@ -49,8 +50,11 @@ void script_lines_fini(struct script_lines *lines);
 struct imp_error *script_print_sample(struct script_lines *lines,
 				      const struct record *record) MUST_CHECK;
 
-// MMAP, MMAP2, COMM, FORK, EXIT and lost records.
+// MMAP, MMAP2, COMM, FORK, EXIT, NAMESPACES, CGROUP and lost records.
 struct imp_error *script_print_meta(struct script_lines *lines,
 				    const struct record *record) MUST_CHECK;
+
+// What stands behind such a record's name; nothing for one that cannot be read.
+void script_print_body(FILE *out, const struct record *record);
 
 #endif

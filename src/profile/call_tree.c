@@ -169,6 +169,8 @@ static struct task reduced_task(const struct build *build, const struct task *ta
 	const struct call_tree_options *options = build->options;
 	return (struct task){
 		.comm = options->by_comm ? task->comm : NO_NUMBER,
+		.cgroup = options->by_cgroup ? task->cgroup : NO_NUMBER,
+		.cgroup_id = options->by_cgroup_id ? task->cgroup_id : NO_NUMBER,
 		.pid = options->by_pid ? task->pid : TASK_ANY,
 		.tid = options->by_tid ? task->tid : TASK_ANY,
 		.cpu = options->by_cpu ? task->cpu : TASK_ANY,
@@ -183,16 +185,12 @@ static struct imp_error *root_intern(struct build *build, const struct stack_roo
 		.task = reduced_task(build, &build->profile->tally.tasks.items[from->task]),
 	};
 	const struct task *task = &root.task;
-	uint64_t hash = hash_mix(hash_mix(root.event, task->comm),
-				 (uint64_t)(uint32_t)task->pid << 32 | (uint32_t)task->tid);
-	hash = hash_mix(hash, (uint32_t)task->cpu);
+	uint64_t hash = hash_mix(task_hash(task), root.event);
 	struct table_probe probe = table_probe(&build->root_table, hash);
 	while (table_next(&build->root_table, &probe, ret)) {
 		const struct call_root *other =
 			&build->tree->roots.items[build->tree->nodes.items[*ret].symbol];
-		if (other->event == root.event && other->task.comm == task->comm &&
-		    other->task.pid == task->pid && other->task.tid == task->tid &&
-		    other->task.cpu == task->cpu)
+		if (other->event == root.event && task_equal(&other->task, task))
 			return NULL;
 	}
 	struct call_root *fresh = array_add(&build->tree->roots);

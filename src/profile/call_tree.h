@@ -35,7 +35,7 @@ struct call_root {
 
 struct call_tree_options {
 	// Which fields of a task tell two apart; the others become TASK_ANY.
-	bool by_comm, by_pid, by_tid, by_cpu;
+	bool by_comm, by_pid, by_tid, by_cpu, by_cgroup, by_cgroup_id;
 	// Samples of all events are added up, as of event 0.
 	bool any_event;
 	// Frames of different source lines are different.

@@ -22,9 +22,17 @@ void tally_fini(struct tally *tally)
 	tally->node_slots = NULL;
 }
 
-static bool task_equal(const struct task *a, const struct task *b)
+bool task_equal(const struct task *a, const struct task *b)
 {
-	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+	return a->comm == b->comm && a->cgroup == b->cgroup && a->cgroup_id == b->cgroup_id &&
+	       a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+uint64_t task_hash(const struct task *task)
+{
+	uint64_t hash = hash_mix(hash_mix(task->comm, (uint32_t)task->pid), (uint32_t)task->tid);
+	hash = hash_mix(hash, (uint32_t)task->cpu);
+	return hash_mix(hash, (uint64_t)task->cgroup << 32 | task->cgroup_id);
 }
 
 // Numbers are one below NO_NUMBER at most, which also keeps them in a table's reach.
@@ -35,8 +43,7 @@ static bool is_full(size_t count)
 
 static struct imp_error *task_intern(struct tally *tally, const struct task *task, uint32_t *ret)
 {
-	uint64_t hash = hash_mix(hash_mix(task->comm, (uint32_t)task->pid), (uint32_t)task->tid);
-	hash = hash_mix(hash, (uint32_t)task->cpu);
+	uint64_t hash = task_hash(task);
 	struct table_probe probe = table_probe(&tally->task_table, hash);
 	while (table_next(&tally->task_table, &probe, ret))
 		if (task_equal(&tally->tasks.items[*ret], task))
@@ -49,18 +56,22 @@ static struct imp_error *task_intern(struct tally *tally, const struct task *tas
 	return table_insert(&tally->task_table, hash, *ret) ? NULL : &imp_error_no_memory;
 }
 
-struct imp_error *tally_task(struct tally *tally, const char *comm, const struct task *task,
-			     uint32_t *ret)
+static struct imp_error *text_intern(struct tally *tally, const char *text, uint32_t *ret)
+{
+	*ret = NO_NUMBER;
+	return text ? strings_intern(&tally->strings, text, strlen(text), ret) : NULL;
+}
+
+struct imp_error *tally_task(struct tally *tally, const struct task_texts *texts,
+			     const struct task *task, uint32_t *ret)
 {
 	struct task named = *task;
-	named.comm = NO_NUMBER;
-	if (comm) {
-		struct imp_error *err =
-			strings_intern(&tally->strings, comm, strlen(comm), &named.comm);
-		if (err)
-			return err;
-	}
-	return task_intern(tally, &named, ret);
+	struct imp_error *err = text_intern(tally, texts->comm, &named.comm);
+	if (!err)
+		err = text_intern(tally, texts->cgroup, &named.cgroup);
+	if (!err)
+		err = text_intern(tally, texts->cgroup_id, &named.cgroup_id);
+	return err ? err : task_intern(tally, &named, ret);
 }
 
 static bool spot_equal(const struct spot *a, const struct spot *b)
@@ -198,14 +209,20 @@ static void renumbering_fini(struct renumbering *numbers)
 	free(numbers->nodes);
 }
 
+static const char *text_of(const struct tally *tally, uint32_t number)
+{
+	return number == NO_NUMBER ? NULL : strings_at(&tally->strings, number);
+}
+
 static struct imp_error *merge_tasks(struct tally *tally, const struct tally *from,
 				     uint32_t *numbers)
 {
 	for (size_t i = 0; i < from->tasks.count; i++) {
 		const struct task *task = &from->tasks.items[i];
-		const char *comm = task->comm == NO_NUMBER ? NULL
-							   : strings_at(&from->strings, task->comm);
-		struct imp_error *err = tally_task(tally, comm, task, &numbers[i]);
+		struct task_texts texts = { .comm = text_of(from, task->comm),
+					    .cgroup = text_of(from, task->cgroup),
+					    .cgroup_id = text_of(from, task->cgroup_id) };
+		struct imp_error *err = tally_task(tally, &texts, task, &numbers[i]);
 		if (err)
 			return err;
 	}

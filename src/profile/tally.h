@@ -17,11 +17,17 @@
 
 enum { NO_NUMBER = UINT32_MAX };
 
-// Who ran. What was not asked to be told apart is TASK_ANY (NO_NUMBER for the name).
+// Who ran. What was not asked to be told apart is TASK_ANY (NO_NUMBER for texts).
 struct task {
-	// Number of the command name in the tally's strings; NO_NUMBER when not recorded.
-	uint32_t comm;
+	// Numbers of texts in the tally's strings, NO_NUMBER when not recorded: the command's name,
+	// the cgroup's path, and the device and inode of the cgroup namespace.
+	uint32_t comm, cgroup, cgroup_id;
 	int32_t pid, tid, cpu;
+};
+
+// The texts of a task, each NULL when not recorded.
+struct task_texts {
+	const char *comm, *cgroup, *cgroup_id;
 };
 enum { TASK_ANY = -2 };
 
@@ -75,9 +81,12 @@ struct tally {
 
 void tally_fini(struct tally *tally);
 
-// The number of a task called COMM (NULL: not recorded).
-struct imp_error *tally_task(struct tally *tally, const char *comm, const struct task *task,
-			     uint32_t *ret) MUST_CHECK;
+bool task_equal(const struct task *a, const struct task *b);
+uint64_t task_hash(const struct task *task);
+
+// The number of TASK with TEXTS, whatever numbers of texts stand in TASK.
+struct imp_error *tally_task(struct tally *tally, const struct task_texts *texts,
+			     const struct task *task, uint32_t *ret) MUST_CHECK;
 struct imp_error *tally_spot(struct tally *tally, const struct spot *spot,
 			     uint32_t *ret) MUST_CHECK;
 // The node at which stacks of TASK under EVENT begin.

@@ -126,26 +126,27 @@ int symbol_compare(const struct call_tree *tree, const struct call_symbol *a,
 	return order ? order : a->is_inlined - b->is_inlined;
 }
 
-static void comm_print(const struct subject *subject, struct buffer *out)
-{
-	const char *comm = profile_string(subject->tree->profile, subject->task->comm);
-	buffer_text(out, comm ? comm : no_value);
-}
+#define TASK_TEXT_COLUMN(field)                                                      \
+	static void field##_print(const struct subject *subject, struct buffer *out) \
+	{                                                                            \
+		buffer_text(out, text_of(subject->tree, subject->task->field));      \
+	}                                                                            \
+	static int field##_compare(const struct subject *a, const struct subject *b) \
+	{                                                                            \
+		return compare_strings(a->tree, a->task->field, b->task->field);     \
+	}                                                                            \
+	static uint64_t field##_key(const struct subject *subject)                   \
+	{                                                                            \
+		return subject->task->field;                                         \
+	}                                                                            \
+	static void field##_need(struct call_tree_options *options)                  \
+	{                                                                            \
+		options->by_##field = true;                                          \
+	}
 
-static int comm_compare(const struct subject *a, const struct subject *b)
-{
-	return compare_strings(a->tree, a->task->comm, b->task->comm);
-}
-
-static uint64_t comm_key(const struct subject *subject)
-{
-	return subject->task->comm;
-}
-
-static void comm_need(struct call_tree_options *options)
-{
-	options->by_comm = true;
-}
+TASK_TEXT_COLUMN(comm)
+TASK_TEXT_COLUMN(cgroup)
+TASK_TEXT_COLUMN(cgroup_id)
 
 #define TASK_NUMBER_COLUMN(field)                                                             \
 	static void field##_print(const struct subject *subject, struct buffer *out)          \
@@ -318,6 +319,22 @@ const struct column columns_all[] = {
 	  .need = cpu_need,
 	  .is_number = true,
 	  .help = "processor" },
+	{ .name = "cgroup",
+	  .heading = "Cgroup",
+	  .is_of_task = true,
+	  .print = cgroup_print,
+	  .compare = cgroup_compare,
+	  .key = cgroup_key,
+	  .need = cgroup_need,
+	  .help = "path of the cgroup, when recorded with --all-cgroups" },
+	{ .name = "cgroup_id",
+	  .heading = "Cgroup Id (dev/inode)",
+	  .is_of_task = true,
+	  .print = cgroup_id_print,
+	  .compare = cgroup_id_compare,
+	  .key = cgroup_id_key,
+	  .need = cgroup_id_need,
+	  .help = "cgroup namespace, when recorded with --namespaces" },
 	{ .name = "dso",
 	  .heading = "Shared Object",
 	  .print = dso_print,

@@ -110,6 +110,12 @@ static void write_task(struct writing *writing, const struct task *task)
 		json_key(json, numbers[i].name);
 		json_int(json, numbers[i].value);
 	}
+	const char *cgroup = profile_string(writing->profile, task->cgroup);
+	const char *cgroup_id = profile_string(writing->profile, task->cgroup_id);
+	if (cgroup)
+		json_member_string(json, "cgroup", cgroup);
+	if (cgroup_id)
+		json_member_string(json, "cgroup_id", cgroup_id);
 }
 
 static void write_row(struct writing *writing, const struct rows *rows, const struct row *row)

@@ -34,6 +34,13 @@ static int symbol_order(const void *left, const void *right)
 	return symbol_compare(a->tree, &symbols[a->number], &symbols[b->number]);
 }
 
+static int compare_texts(const struct call_tree *tree, uint32_t a, uint32_t b)
+{
+	const char *a_text = profile_string(tree->profile, a);
+	const char *b_text = profile_string(tree->profile, b);
+	return strcmp(a_text ? a_text : "", b_text ? b_text : "");
+}
+
 static int root_order(const void *left, const void *right)
 {
 	const struct ranked_symbol *a = left, *b = right;
@@ -41,16 +48,17 @@ static int root_order(const void *left, const void *right)
 	const struct call_root *y = &a->tree->roots.items[b->number];
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	const char *x_comm = profile_string(a->tree->profile, x->task.comm);
-	const char *y_comm = profile_string(a->tree->profile, y->task.comm);
-	int by_comm = strcmp(x_comm ? x_comm : "", y_comm ? y_comm : "");
+	int by_comm = compare_texts(a->tree, x->task.comm, y->task.comm);
 	if (by_comm)
 		return by_comm;
 	if (x->task.pid != y->task.pid)
 		return x->task.pid < y->task.pid ? -1 : 1;
 	if (x->task.tid != y->task.tid)
 		return x->task.tid < y->task.tid ? -1 : 1;
-	return (x->task.cpu > y->task.cpu) - (x->task.cpu < y->task.cpu);
+	if (x->task.cpu != y->task.cpu)
+		return x->task.cpu < y->task.cpu ? -1 : 1;
+	int by_cgroup = compare_texts(a->tree, x->task.cgroup, y->task.cgroup);
+	return by_cgroup ? by_cgroup : compare_texts(a->tree, x->task.cgroup_id, y->task.cgroup_id);
 }
 
 static struct imp_error *rank(const struct call_tree *tree, size_t count,

@@ -16,6 +16,7 @@ void metas_drop_records(struct metas *metas)
 {
 	array_fini(&metas->all);
 	array_fini(&metas->extents);
+	array_fini(&metas->cgroups);
 }
 
 void metas_fini(struct metas *metas)
@@ -23,6 +24,7 @@ void metas_fini(struct metas *metas)
 	metas_drop_records(metas);
 	images_fini(&metas->images);
 	array_fini(&metas->claims.all);
+	namespace_sets_fini(&metas->namespaces);
 }
 
 static struct stamp stamp_of(const struct metas *metas, const struct events *events,
@@ -220,7 +222,7 @@ static struct imp_error *add_comm(struct metas *metas, const struct record *reco
 	uint32_t name;
 	struct imp_error *err = comm_record_read(record, &comm);
 	if (!err)
-		err = strings_intern(metas->comms, comm.comm, strlen(comm.comm), &name);
+		err = strings_intern(metas->names, comm.comm, strlen(comm.comm), &name);
 	if (err)
 		return err;
 	bool is_exec = comm.is_exec && (!stamp->is_synthesized || metas->has_no_times);
@@ -287,6 +289,45 @@ static struct imp_error *add_ksymbol(struct metas *metas, const struct record *r
 	return add_extent(metas, meta, &extent);
 }
 
+static struct imp_error *add_namespaces(struct metas *metas, const struct record *record,
+					const struct stamp *stamp)
+{
+	struct namespaces_record namespaces;
+	struct namespace_set set = { 0 };
+	uint32_t number;
+	struct imp_error *err = namespaces_record_read(record, &namespaces);
+	if (err)
+		return err;
+	// Kinds that this build does not know stand behind those that it does.
+	for (unsigned i = 0; i < NAMESPACE_KINDS; i++)
+		namespaces_record_at(&namespaces, i, &set.kinds[i].device, &set.kinds[i].inode);
+	err = namespace_sets_intern(&metas->namespaces, &set, &number);
+	struct meta *meta = err ? NULL : add(metas, META_NAMESPACES, stamp);
+	if (!meta)
+		return err ? err : &imp_error_no_memory;
+	meta->pid = namespaces.pid;
+	meta->tid = namespaces.tid;
+	meta->value = number;
+	return NULL;
+}
+
+static struct imp_error *add_cgroup(struct metas *metas, const struct record *record,
+				    const struct stamp *stamp)
+{
+	struct cgroup_record cgroup;
+	uint32_t path;
+	struct imp_error *err = cgroup_record_read(record, &cgroup);
+	if (!err)
+		err = strings_intern(metas->names, cgroup.path, strlen(cgroup.path), &path);
+	struct cgroup_name *name = err ? NULL : array_add(&metas->cgroups);
+	struct meta *meta = name ? add(metas, META_CGROUP, stamp) : NULL;
+	if (!meta)
+		return err ? err : &imp_error_no_memory;
+	*name = (struct cgroup_name){ cgroup.id, path };
+	meta->value = (uint32_t)metas->cgroups.count - 1;
+	return NULL;
+}
+
 struct imp_error *metas_claim(struct metas *metas, const struct build_id_record *entry)
 {
 	struct claim *claim = array_add(&metas->claims.all);
@@ -318,6 +359,10 @@ struct imp_error *metas_add(struct metas *metas, const struct events *events,
 		return add_task(metas, record, &stamp);
 	case RECORD_KSYMBOL:
 		return add_ksymbol(metas, record, &stamp);
+	case RECORD_NAMESPACES:
+		return add_namespaces(metas, record, &stamp);
+	case RECORD_CGROUP:
+		return add_cgroup(metas, record, &stamp);
 	default:
 		return NULL;
 	}

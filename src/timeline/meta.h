@@ -5,9 +5,19 @@
 
 #include "perfdata/record.h"
 #include "timeline/identity.h"
+#include "timeline/namespaces.h"
 #include "timeline/spaces.h"
 
-enum meta_kind { META_MAP, META_UNMAP, META_COMM, META_EXEC, META_FORK, META_EXIT };
+enum meta_kind {
+	META_MAP,
+	META_UNMAP,
+	META_COMM,
+	META_EXEC,
+	META_FORK,
+	META_EXIT,
+	META_NAMESPACES,
+	META_CGROUP
+};
 
 struct meta {
 	// 0 when synthesized.
@@ -16,7 +26,8 @@ struct meta {
 	uint32_t order;
 	uint32_t pid;
 	uint32_t tid;
-	// MAP, UNMAP: index of an extent; COMM, EXEC: number of a name; FORK: the parent thread.
+	// MAP, UNMAP: index of an extent; COMM, EXEC: number of a name; FORK: the parent thread;
+	// NAMESPACES: number of a set; CGROUP: index of a cgroup_name.
 	uint32_t value;
 	uint32_t parent_pid;
 	uint8_t kind;
@@ -32,13 +43,21 @@ struct extent {
 	uint32_t image;
 };
 
+struct cgroup_name {
+	uint64_t id;
+	// The number of its path.
+	uint32_t path;
+};
+
 struct metas {
 	ARRAY_OF(struct meta) all;
 	ARRAY_OF(struct extent) extents;
 	struct images images;
 	struct claims claims;
-	// The names that COMM and EXEC count.
-	struct strings *comms;
+	struct namespace_sets namespaces;
+	ARRAY_OF(struct cgroup_name) cgroups;
+	// What COMM, EXEC and cgroups number.
+	struct strings *names;
 	// Positions are times.
 	bool has_no_times;
 	// Replayed already: the first of all, up to a time. A record of that time that comes later
@@ -48,7 +67,7 @@ struct metas {
 	bool is_late;
 };
 
-// Frees what metas_sort() and replaying need, but for images and claims.
+// Frees what metas_sort() and replaying need, but for images, claims and namespaces.
 void metas_drop_records(struct metas *metas);
 void metas_fini(struct metas *metas);
 

@@ -9,7 +9,10 @@ enum { CLOCKS_DIFFER_BY_NS = 10000000 };
 void replay_fini(struct replay *replay)
 {
 	spaces_fini(&replay->spaces);
-	comms_fini(&replay->comms);
+	changes_fini(&replay->comms);
+	changes_fini(&replay->namespaces);
+	changes_fini(&replay->cgroups);
+	strings_fini(&replay->names);
 	array_fini(&replay->mapped);
 }
 
@@ -169,7 +172,8 @@ static struct imp_error *fork_task(struct replay *replay, const struct meta *met
 	// and names of their own, synthesized like it.
 	if (err || meta->is_unordered)
 		return err;
-	return comms_inherit(&replay->comms, meta->tid, meta->value, meta->time);
+	err = changes_inherit(&replay->comms, meta->tid, meta->value, meta->time);
+	return err ? err : changes_inherit(&replay->namespaces, meta->tid, meta->value, meta->time);
 }
 
 static void exit_task(struct replay *replay, const struct meta *meta)
@@ -181,6 +185,13 @@ static void exit_task(struct replay *replay, const struct meta *meta)
 	if (owner->threads > 0)
 		owner->threads--;
 	owner->has_exited = owner->threads == 0;
+}
+
+static struct imp_error *name_cgroup(struct replay *replay, const struct metas *metas,
+				     const struct meta *meta)
+{
+	const struct cgroup_name *cgroup = &metas->cgroups.items[meta->value];
+	return changes_set(&replay->cgroups, cgroup->id, meta->time, cgroup->path);
 }
 
 static struct imp_error *replay_one(struct replay *replay, const struct metas *metas,
@@ -200,11 +211,15 @@ static struct imp_error *replay_one(struct replay *replay, const struct metas *m
 	case META_EXIT:
 		exit_task(replay, meta);
 		return NULL;
+	case META_NAMESPACES:
+		return changes_set(&replay->namespaces, meta->tid, meta->time, meta->value);
+	case META_CGROUP:
+		return name_cgroup(replay, metas, meta);
 	case META_COMM:
 	default:
 		break;
 	}
-	return err ? err : comms_set(&replay->comms, meta->tid, meta->time, meta->value);
+	return err ? err : changes_set(&replay->comms, meta->tid, meta->time, meta->value);
 }
 
 struct imp_error *replay_run(struct replay *replay, struct metas *metas, uint64_t until)
@@ -223,10 +238,10 @@ struct imp_error *replay_run(struct replay *replay, struct metas *metas, uint64_
 
 void replay_reset(struct replay *replay)
 {
-	struct strings names = replay->comms.names;
-	replay->comms.names = (struct strings){ 0 };
+	struct strings names = replay->names;
+	replay->names = (struct strings){ 0 };
 	replay_fini(replay);
-	*replay = (struct replay){ .comms.names = names };
+	*replay = (struct replay){ .names = names };
 }
 
 struct imp_error *replay_map_kernel(struct replay *replay, uint32_t image)

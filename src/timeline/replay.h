@@ -3,7 +3,7 @@
 #ifndef TIMELINE_REPLAY_H
 #define TIMELINE_REPLAY_H
 
-#include "timeline/comms.h"
+#include "timeline/changes.h"
 #include "timeline/meta.h"
 
 // What a mapping is of; its index is the value of its range.
@@ -16,7 +16,10 @@ struct mapped {
 // Zero-initialised is empty.
 struct replay {
 	struct spaces spaces;
-	struct comms comms;
+	// By thread: numbers in `names`. By thread: the metas' sets. By number of the cgroup:
+	// `names`.
+	struct changes comms, namespaces, cgroups;
+	struct strings names;
 	ARRAY_OF(struct mapped) mapped;
 };
 

@@ -23,7 +23,7 @@ struct imp_error *timeline_new(const struct timeline_options *options, struct ti
 	if (!timeline)
 		return &imp_error_no_memory;
 	timeline->metas.has_no_times = options && options->has_no_times;
-	timeline->metas.comms = &timeline->replay.comms.names;
+	timeline->metas.names = &timeline->replay.names;
 	*ret = timeline;
 	return NULL;
 }
@@ -47,6 +47,8 @@ bool timeline_wants(uint32_t type)
 	case RECORD_FORK:
 	case RECORD_EXIT:
 	case RECORD_KSYMBOL:
+	case RECORD_NAMESPACES:
+	case RECORD_CGROUP:
 	case RECORD_HEADER_BUILD_ID:
 		return true;
 	default:
@@ -145,7 +147,11 @@ struct imp_error *timeline_finish(struct timeline *timeline)
 	struct imp_error *err = replay_run(replay, metas, UINT64_MAX);
 	metas_drop_records(metas);
 	if (!err)
-		err = comms_finish(&replay->comms);
+		err = changes_finish(&replay->comms);
+	if (!err)
+		err = changes_finish(&replay->namespaces);
+	if (!err)
+		err = changes_finish(&replay->cgroups);
 	if (!err)
 		err = add_missing_kernel(timeline);
 	if (!err)
@@ -302,15 +308,34 @@ struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint
 	return place_in(&stretch, address);
 }
 
+// What CHANGES tell of a thread, or else of its process.
+static uint32_t of_thread(const struct changes *changes, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	uint32_t value = changes_find(changes, tid, time);
+	return value == NOT_SET && tid != pid ? changes_find(changes, pid, time) : value;
+}
+
 const char *timeline_comm(const struct timeline *timeline, uint32_t pid, uint32_t tid,
 			  uint64_t time)
 {
-	const struct comms *comms = &timeline->replay.comms;
-	const char *comm = comms_find(comms, tid, time);
-	if (!comm && tid != pid)
-		comm = comms_find(comms, pid, time);
+	const struct replay *replay = &timeline->replay;
+	uint32_t name = of_thread(&replay->comms, pid, tid, time);
+	if (name != NOT_SET)
+		return strings_at(&replay->names, name);
 	// The idle tasks, of which there is no record.
-	if (!comm && !pid && !tid)
-		comm = "swapper";
-	return comm;
+	return !pid && !tid ? "swapper" : NULL;
+}
+
+const struct namespace_set *timeline_namespaces(const struct timeline *timeline, uint32_t pid,
+						uint32_t tid, uint64_t time)
+{
+	uint32_t number = of_thread(&timeline->replay.namespaces, pid, tid, time);
+	return number == NOT_SET ? NULL : &timeline->metas.namespaces.all.items[number];
+}
+
+const char *timeline_cgroup(const struct timeline *timeline, uint64_t id, uint64_t time)
+{
+	const struct replay *replay = &timeline->replay;
+	uint32_t path = changes_find(&replay->cgroups, id, time);
+	return path == NOT_SET ? NULL : strings_at(&replay->names, path);
 }

@@ -13,6 +13,7 @@
 #include "model/image.h"
 #include "model/reason.h"
 #include "perfdata/record.h"
+#include "timeline/namespaces.h"
 
 struct timeline;
 
@@ -28,8 +29,8 @@ struct imp_error *timeline_new(const struct timeline_options *options,
 void timeline_free(struct timeline *timeline);
 
 // Takes note of RECORD if it is one that tells of processes, mappings or identities (MMAP, MMAP2,
-// COMM, FORK, EXIT, KSYMBOL, HEADER_BUILD_ID); others are ignored. Copies what it keeps. A record
-// that cannot be read is an error the caller may warn of and go on.
+// COMM, FORK, EXIT, KSYMBOL, NAMESPACES, CGROUP, HEADER_BUILD_ID); others are ignored. Copies what
+// it keeps. A record that cannot be read is an error the caller may warn of and go on.
 struct imp_error *timeline_add(struct timeline *timeline, const struct events *events,
 			       const struct record *record) MUST_CHECK;
 
@@ -110,5 +111,12 @@ struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint
 // The command name of thread TID at TIME, lent by the timeline; NULL when not recorded.
 const char *timeline_comm(const struct timeline *timeline, uint32_t pid, uint32_t tid,
 			  uint64_t time);
+
+// The namespaces that thread TID was in at TIME, lent by the timeline; NULL when not recorded.
+const struct namespace_set *timeline_namespaces(const struct timeline *timeline, uint32_t pid,
+						uint32_t tid, uint64_t time);
+
+// The path of the cgroup of number ID at TIME, lent by the timeline; NULL when not recorded.
+const char *timeline_cgroup(const struct timeline *timeline, uint64_t id, uint64_t time);
 
 #endif

@@ -58,8 +58,8 @@ void make_samples(struct profile *profile, uint32_t event, const char *comm, int
 	enum { WEIGHT = 10 };
 	struct tally *tally = &profile->tally;
 	uint32_t task = 0, node = 0;
-	must(tally_task(tally, comm, &(struct task){ .pid = pid, .tid = pid, .cpu = TASK_ANY },
-			&task));
+	must(tally_task(tally, &(struct task_texts){ .comm = comm },
+			&(struct task){ .pid = pid, .tid = pid, .cpu = TASK_ANY }, &task));
 	must(tally_root(tally, event, task, &node));
 	for (; *stack != NO_NUMBER; stack++)
 		must(tally_call(tally, node, &tally->spots.items[*stack], &node));

@@ -97,7 +97,7 @@ void build_build_id(struct recording_builder *builder, const struct build_id_rec
 struct built_sample {
 	uint16_t misc;
 	uint32_t pid, tid, cpu;
-	uint64_t ip, time, addr, id, stream_id, period, weight;
+	uint64_t ip, time, addr, id, stream_id, period, weight, cgroup;
 	const uint64_t *chain;
 	uint64_t chain_count;
 	const uint8_t *raw;

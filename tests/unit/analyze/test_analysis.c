@@ -181,6 +181,51 @@ TEST(tasks_are_told_apart_as_asked)
 	CHECK(profile->tally.tasks.items[0].tid == TASK_ANY);
 }
 
+// The cgroup of the task with most samples in PROFILE.
+static const char *cgroup_of_most(const struct profile *profile)
+{
+	const struct tally *tally = &profile->tally;
+	uint64_t most = 0;
+	const char *path = NULL;
+	for (size_t i = 0; i < tally->nodes.count; i++) {
+		const struct stack_node *node = &tally->nodes.items[i];
+		if (stack_node_is_root(node) || node->samples <= most)
+			continue;
+		most = node->samples;
+		uint32_t root = tally->nodes.items[node->parent].spot;
+		path = profile_string(profile,
+				      tally->tasks.items[tally->roots.items[root].task].cgroup);
+	}
+	return path;
+}
+
+TEST(cgroups_are_told_apart_and_one_without_a_name_by_its_number)
+{
+	struct analysis_options options = { .by_cgroup = true, .by_cgroup_id = true };
+	struct recording_builder *builder =
+		begin(SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_CGROUP);
+	const uint64_t links[7][2] = { { 4, 1 }, { 4, 2 }, { 4, 3 }, { 4, 4 },
+				       { 4, 5 }, { 4, 6 }, { 4, 7 } };
+	comm(builder, 1, 1, true, "a");
+	build_cgroup(builder, built_at(0, 0, 0), &(struct cgroup_record){ 30, "/a.service" });
+	build_namespaces(builder, built_at(2, 2, 4), 2, 2, links, 7);
+	for (uint32_t i = 0; i < 8; i++)
+		build_sample(builder, 0,
+			     &(struct built_sample){ .pid = i < 5 ? 1 : 2,
+						     .tid = i < 5 ? 1 : 2,
+						     .time = 5,
+						     .cgroup = i < 4 ? 30 : 31 });
+	_cleanup_profile_ struct profile *profile = analyzed(builder, &options);
+	REQUIRE(profile);
+	const struct tally *tally = &profile->tally;
+	REQUIRE(tally->tasks.count == 3);
+	CHECK_TEXT(cgroup_of_most(profile), "/a.service");
+	CHECK_TEXT(profile_string(profile, tally->tasks.items[1].cgroup), "[cgroup 31]");
+	CHECK(profile_string(profile, tally->tasks.items[1].cgroup_id) == NULL);
+	CHECK_TEXT(profile_string(profile, tally->tasks.items[2].cgroup), "[cgroup 31]");
+	CHECK_TEXT(profile_string(profile, tally->tasks.items[2].cgroup_id), "4/0x7");
+}
+
 static char *json_of(const char *path, unsigned workers)
 {
 	struct analysis_options options = { .with_chains = true, .workers = workers };

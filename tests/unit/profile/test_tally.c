@@ -10,7 +10,7 @@ static const struct task any_task = { .pid = TASK_ANY, .tid = TASK_ANY, .cpu = T
 static uint32_t add(struct tally *tally, const char *comm, const uint64_t *offsets, size_t count)
 {
 	uint32_t task = 0, node = 0;
-	CHECK_OK(tally_task(tally, comm, &any_task, &task));
+	CHECK_OK(tally_task(tally, &(struct task_texts){ .comm = comm }, &any_task, &task));
 	CHECK_OK(tally_root(tally, 0, task, &node));
 	for (size_t i = 0; i < count; i++) {
 		CHECK_OK(tally_call(tally, node, &(struct spot){ .offset = offsets[i] }, &node));
@@ -49,11 +49,38 @@ TEST(a_task_without_a_name_is_not_one_with_an_empty_name)
 {
 	_cleanup_(tally_fini) struct tally tally = { 0 };
 	uint32_t nameless = 0, empty = 0, named = 0;
-	CHECK_OK(tally_task(&tally, NULL, &any_task, &nameless));
-	CHECK_OK(tally_task(&tally, "", &any_task, &empty));
-	CHECK_OK(tally_task(&tally, "a", &any_task, &named));
+	CHECK_OK(tally_task(&tally, &(struct task_texts){ 0 }, &any_task, &nameless));
+	CHECK_OK(tally_task(&tally, &(struct task_texts){ .comm = "" }, &any_task, &empty));
+	CHECK_OK(tally_task(&tally, &(struct task_texts){ .comm = "a" }, &any_task, &named));
 	CHECK_UINT(tally.tasks.count, 3);
 	CHECK_UINT(tally.tasks.items[nameless].comm, NO_NUMBER);
+}
+
+TEST(tasks_differ_by_each_of_their_texts)
+{
+	_cleanup_(tally_fini) struct tally tally = { 0 };
+	static const struct task_texts texts[] = {
+		{ .comm = "a" },
+		{ .comm = "a", .cgroup = "/a" },
+		{ .comm = "a", .cgroup = "/b" },
+		{ .comm = "a", .cgroup = "/b", .cgroup_id = "4/0x1" },
+		{ .comm = "a", .cgroup_id = "4/0x1" },
+	};
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t first = 0, again = 0;
+		CHECK_OK(tally_task(&tally, &texts[i], &any_task, &first));
+		CHECK_OK(tally_task(&tally, &texts[i], &any_task, &again));
+		CHECK_UINT(first, i);
+		CHECK_UINT(again, i);
+	}
+	// Another tally's texts have other numbers.
+	_cleanup_(tally_fini) struct tally sum = { 0 };
+	uint32_t other = 0;
+	CHECK_OK(tally_task(&sum, &(struct task_texts){ .comm = "/b" }, &any_task, &other));
+	CHECK_OK(tally_merge(&sum, &tally));
+	CHECK_UINT(sum.tasks.count, 6);
+	CHECK_TEXT(strings_at(&sum.strings, sum.tasks.items[4].cgroup), "/b");
+	CHECK_TEXT(strings_at(&sum.strings, sum.tasks.items[4].cgroup_id), "4/0x1");
 }
 
 TEST(spots_differ_by_every_field)
