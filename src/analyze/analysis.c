@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/gather.h"
 #include "analyze/origin.h"
@@ -11,9 +12,11 @@
 
 DEFINE_CLEANUP(struct recording *, recording, recording_close)
 DEFINE_CLEANUP(struct survey *, survey, survey_free)
+DEFINE_CLEANUP(struct stack_walk *, stack_walk, stack_walk_free)
 
 static struct imp_error *fill_lists(struct profile *profile, const struct recording *recording,
-				    const struct timeline *timeline)
+				    const struct timeline *timeline,
+				    const struct stack_walk_sums *walked)
 {
 	const struct events *events = recording_events(recording);
 	struct imp_error *err = NULL;
@@ -21,6 +24,8 @@ static struct imp_error *fill_lists(struct profile *profile, const struct record
 		err = profile_add_event(profile, events->items[i].name);
 	for (uint32_t i = 0; i < timeline_image_count(timeline) && !err; i++)
 		err = profile_add_object(profile, timeline_image(timeline, i));
+	for (size_t i = 0; i < walked->image_count && !err; i++)
+		profile->objects.items[i].ended_chains = walked->by_image[i];
 	return err;
 }
 
@@ -36,6 +41,10 @@ static struct imp_error *fill_origin(struct profile *profile, const struct recor
 	origin->unreadable_samples = gathered->unreadable_samples;
 	origin->samples_without_address = gathered->samples_without_address;
 	origin->has_chains = gathered->has_chains;
+	memcpy(origin->chain_ends, gathered->walked.samples, sizeof origin->chain_ends);
+	memcpy(origin->chain_end_weights, gathered->walked.weight,
+	       sizeof origin->chain_end_weights);
+	origin->chains_by_frame_pointer = gathered->walked.by_frame_pointer;
 	return origin_of(recording, origin);
 }
 
@@ -53,8 +62,14 @@ static struct imp_error *gather_into(struct profile *profile, struct recording *
 		.by_cgroup_id = options->by_cgroup_id,
 		.has_no_times = survey->uses_positions,
 	};
+	_cleanup_(cleanup_stack_walk) struct stack_walk *walk = NULL;
 	struct gathered gathered = { .samples = 0 };
-	struct imp_error *err = gather(recording, survey->timeline, &gather_options, &gathered);
+	struct imp_error *err = NULL;
+	if (options->finder && options->with_chains)
+		err = stack_walk_new(recording, survey->timeline, options->finder, &walk);
+	gather_options.walk = walk;
+	if (!err)
+		err = gather(recording, survey->timeline, &gather_options, &gathered);
 	if (err)
 		return err;
 	if (gathered.first_fault)
@@ -63,6 +78,8 @@ static struct imp_error *gather_into(struct profile *profile, struct recording *
 	profile->tally = gathered.tally;
 	gathered.tally = (struct tally){ 0 };
 	err = fill_origin(profile, recording, survey, &gathered);
+	if (!err)
+		err = fill_lists(profile, recording, survey->timeline, &gathered.walked);
 	gathered_fini(&gathered);
 	return err;
 }
@@ -82,8 +99,6 @@ struct imp_error *analyze(const char *path, const struct analysis_options *optio
 		err = survey_new(recording, options->log, &survey);
 	if (!err)
 		err = gather_into(profile, recording, survey, options);
-	if (!err)
-		err = fill_lists(profile, recording, survey->timeline);
 	if (!err)
 		err = profile_settle(profile);
 	if (err)

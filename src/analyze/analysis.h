@@ -5,6 +5,7 @@
 #define ANALYZE_ANALYSIS_H
 
 #include "base/log.h"
+#include "find/finder.h"
 #include "profile/profile.h"
 
 struct analysis_options {
@@ -18,6 +19,9 @@ struct analysis_options {
 	bool objects_only;
 	// What tasks are told apart by, beside their command names.
 	bool by_pid, by_tid, by_cpu, by_cgroup, by_cgroup_id;
+	// With whole chains: finds the images by which copied stacks (--call-graph dwarf) become
+	// callers. Lent; NULL: such samples show their own address only.
+	struct finder *finder;
 };
 
 // Reads the recording at PATH ("-" for standard input). The profile is settled and has no names.

@@ -24,6 +24,8 @@ struct worker {
 	struct timeline_cache cache;
 	struct stack_memo memo;
 	struct chain chain;
+	// NULL: copied stacks are left alone.
+	struct stack_walker *walker;
 	// The task of the sample before: most samples in a row are of one thread.
 	struct task_signs last_signs;
 	uint32_t last_task_number;
@@ -43,6 +45,7 @@ struct gathering {
 void gathered_fini(struct gathered *gathered)
 {
 	tally_fini(&gathered->tally);
+	stack_walk_sums_fini(&gathered->walked);
 	free(gathered->first_fault);
 	gathered->first_fault = NULL;
 }
@@ -218,6 +221,8 @@ static struct imp_error *find_stack(struct gathering *gathering, struct worker *
 {
 	struct located located = { sample, time, 0, UINT64_MAX };
 	struct imp_error *err = chain_read(sample, &worker->chain);
+	if (!err && worker->walker)
+		err = stack_walk_extend(worker->walker, sample, time, &worker->chain);
 	if (err)
 		return err;
 	if (!worker->chain.entries.count)
@@ -275,7 +280,7 @@ static struct imp_error *add_sample(struct gathering *gathering, struct worker *
 	tally_add(&sums->tally, node, 1, sample.period);
 	sums->samples++;
 	sums->samples_without_address += !sample.has_ip;
-	sums->has_chains |= sample.chain.count > 0;
+	sums->has_chains |= sample.chain.count > 0 || worker->chain.entries.count > 1;
 	return NULL;
 }
 
@@ -298,6 +303,8 @@ static struct imp_error *merge(struct worker *into, struct worker *from)
 {
 	struct gathered *sums = &into->sums, *others = &from->sums;
 	struct imp_error *err = tally_merge(&sums->tally, &others->tally);
+	if (!err)
+		err = stack_walk_sums_merge(&sums->walked, &others->walked);
 	sums->samples += others->samples;
 	sums->unreadable_samples += others->unreadable_samples;
 	sums->samples_without_address += others->samples_without_address;
@@ -329,6 +336,9 @@ static struct imp_error *workers_init(struct gathering *gathering)
 	for (unsigned i = 0; i < gathering->worker_count && !err; i++) {
 		gathering->workers[i].sums.tally.seed = seed.first;
 		err = stack_memo_init(&gathering->workers[i].memo, &seed);
+		if (!err && gathering->options->walk)
+			err = stack_walker_new(gathering->options->walk,
+					       &gathering->workers[i].walker);
 	}
 	return err;
 }
@@ -339,6 +349,7 @@ static void workers_fini(struct gathering *gathering)
 		gathered_fini(&gathering->workers[i].sums);
 		stack_memo_fini(&gathering->workers[i].memo);
 		array_fini(&gathering->workers[i].chain.entries);
+		stack_walker_free(gathering->workers[i].walker);
 	}
 	free(gathering->workers);
 }
@@ -356,6 +367,9 @@ struct imp_error *gather(struct recording *recording, const struct timeline *tim
 	if (!err)
 		err = recording_visit(recording, visit, &gathering);
 	struct worker *workers = gathering.workers;
+	for (unsigned i = 0; i < gathering.worker_count && !err; i++)
+		if (workers[i].walker)
+			stack_walker_take_sums(workers[i].walker, &workers[i].sums.walked);
 	for (unsigned i = 1; i < gathering.worker_count && !err; i++)
 		err = merge(&workers[0], &workers[i]);
 	if (!err) {

@@ -4,6 +4,7 @@
 #ifndef ANALYZE_GATHER_H
 #define ANALYZE_GATHER_H
 
+#include "analyze/stack_walk.h"
 #include "perfdata/recording.h"
 #include "profile/tally.h"
 #include "timeline/timeline.h"
@@ -17,6 +18,8 @@ struct gather_options {
 	bool by_pid, by_tid, by_cpu, by_cgroup, by_cgroup_id;
 	// Samples carry no time: their position serves as it did for TIMELINE.
 	bool has_no_times;
+	// How copied stacks become callers; NULL: not at all. Lent.
+	struct stack_walk *walk;
 };
 
 struct gathered {
@@ -27,6 +30,8 @@ struct gathered {
 	uint64_t first_time, last_time;
 	// Some sample has a call chain.
 	bool has_chains;
+	// Of the samples with a copied stack.
+	struct stack_walk_sums walked;
 	// What the first sample that could not be read said; owned, may be NULL.
 	char *first_fault;
 };

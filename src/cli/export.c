@@ -99,11 +99,9 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 		.by_tid = exporter->wants_threads,
 	};
 	*err = archived_open(&path, &options->naming, invocation->log, &archive);
+	enum naming_depth depth = exporter->wants_lines ? NAMING_LINES : NAMING_FUNCTIONS;
 	if (!*err)
-		*err = analyze(path, &analysis, &profile);
-	if (!*err)
-		*err = naming_profile(&options->naming, invocation->log, exporter->wants_lines,
-				      (unsigned)options->workers, profile);
+		*err = naming_analyze(&options->naming, path, &analysis, depth, &profile);
 	if (!*err) {
 		terminal_end_progress();
 		*err = write_to(exporter, profile, options->output);

@@ -69,20 +69,36 @@ struct imp_error *naming_symbolizer(const struct naming *naming, const struct lo
 	return symbolizer_new(finder, &options, ret);
 }
 
-struct imp_error *naming_profile(const struct naming *naming, const struct log *log,
-				 bool wants_lines, unsigned workers, struct profile *profile)
+static struct imp_error *name_profile(const struct naming *naming,
+				      const struct analysis_options *analysis,
+				      struct profile *profile)
+{
+	struct symbolizer *symbolizer = NULL;
+	struct imp_error *err =
+		naming_symbolizer(naming, analysis->log, analysis->finder, &symbolizer);
+	if (!err)
+		err = spots_name(profile, symbolizer, analysis->workers);
+	symbolizer_free(symbolizer);
+	return err;
+}
+
+struct imp_error *naming_analyze(const struct naming *naming, const char *path,
+				 const struct analysis_options *analysis, enum naming_depth depth,
+				 struct profile **ret)
 {
 	struct naming chosen = *naming;
-	chosen.no_inline |= !wants_lines;
-	struct finder *finder = NULL;
-	struct symbolizer *symbolizer = NULL;
-	struct imp_error *err = naming_finder(&chosen, log, &finder);
+	chosen.no_inline |= depth != NAMING_LINES;
+	_cleanup_finder_ struct finder *finder = NULL;
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct imp_error *err = naming_finder(&chosen, analysis->log, &finder);
+	struct analysis_options with_finder = *analysis;
+	with_finder.finder = finder;
 	if (!err)
-		err = naming_symbolizer(&chosen, log, finder, &symbolizer);
+		err = analyze(path, &with_finder, &profile);
+	if (!err && depth != NAMING_NONE)
+		err = name_profile(&chosen, &with_finder, profile);
 	if (!err)
-		err = spots_name(profile, symbolizer, workers);
-	symbolizer_free(symbolizer);
-	finder_free(finder);
+		*ret = steal(profile);
 	return err;
 }
 

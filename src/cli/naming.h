@@ -3,6 +3,7 @@
 #ifndef CLI_NAMING_H
 #define CLI_NAMING_H
 
+#include "analyze/analysis.h"
 #include "cli/options.h"
 #include "find/finder.h"
 #include "profile/profile.h"
@@ -72,11 +73,15 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 struct imp_error *naming_symbolizer(const struct naming *naming, const struct log *log,
 				    struct finder *finder, struct symbolizer **ret) MUST_CHECK;
 
-// Names all of PROFILE's spots. Without WANTS_LINES no DWARF is opened: functions are named by
-// symbols alone. WORKERS 0: one for each processor.
-struct imp_error *naming_profile(const struct naming *naming, const struct log *log,
-				 bool wants_lines, unsigned workers,
-				 struct profile *profile) MUST_CHECK;
+// What names are wanted of a profile. Without lines no DWARF is opened: functions are named by
+// symbols alone.
+enum naming_depth { NAMING_NONE, NAMING_FUNCTIONS, NAMING_LINES };
+
+// Analyzes the recording at PATH (ANALYSIS has no finder) and names all of the profile's spots, by
+// files of one finder for callers and names.
+struct imp_error *naming_analyze(const struct naming *naming, const char *path,
+				 const struct analysis_options *analysis, enum naming_depth depth,
+				 struct profile **ret) MUST_CHECK;
 
 void naming_fini(struct naming *naming);
 

@@ -223,11 +223,11 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 		.by_cgroup_id = has_column(&report.columns, "cgroup_id"),
 	};
 	*err = archived_open(&path, &options->naming, invocation->log, &archive);
+	enum naming_depth depth = !report.wants_names  ? NAMING_NONE
+				  : report.wants_lines ? NAMING_LINES
+						       : NAMING_FUNCTIONS;
 	if (!*err)
-		*err = analyze(path, &analysis, &profile);
-	if (!*err && report.wants_names)
-		*err = naming_profile(&options->naming, invocation->log, report.wants_lines,
-				      (unsigned)options->workers, profile);
+		*err = naming_analyze(&options->naming, path, &analysis, depth, &profile);
 	if (!*err) {
 		terminal_end_progress();
 		*err = write_report(&report, profile);

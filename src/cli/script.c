@@ -49,6 +49,8 @@ static const struct option script_rows[] = {
 
 DEFINE_CLEANUP(struct recording *, recording, recording_close)
 DEFINE_CLEANUP(struct survey *, survey, survey_free)
+DEFINE_CLEANUP(struct stack_walk *, stack_walk, stack_walk_free)
+DEFINE_CLEANUP(struct stack_walker *, stack_walker, stack_walker_free)
 
 static struct imp_error *field_find(const char *name, size_t length, unsigned *ret)
 {
@@ -119,16 +121,24 @@ static uint64_t wanted_types(const struct script_options *options)
 }
 
 static struct imp_error *print_all(const struct script_options *options, const struct log *log,
-				   const char *path, struct script_lines *lines)
+				   const char *path, struct finder *finder,
+				   struct script_lines *lines)
 {
 	_cleanup_(cleanup_recording) struct recording *recording = NULL;
 	_cleanup_(cleanup_survey) struct survey *survey = NULL;
+	_cleanup_(cleanup_stack_walk) struct stack_walk *walk = NULL;
+	_cleanup_(cleanup_stack_walker) struct stack_walker *walker = NULL;
 	struct recording_options recording_options = { .log = log, .workers = 1 };
 	struct imp_error *err = recording_open(path, &recording_options, &recording);
 	if (!err)
 		err = survey_new(recording, log, &survey);
+	if (!err)
+		err = stack_walk_new(recording, survey->timeline, finder, &walk);
+	if (!err)
+		err = stack_walker_new(walk, &walker);
 	if (err)
 		return err;
+	lines->walker = walker;
 	lines->survey = survey;
 	lines->event_width = longest_name(recording_events(recording));
 	struct replay_options replay_options = { .types = wanted_types(options),
@@ -156,7 +166,7 @@ static int script_run(const struct invocation *invocation, struct imp_error **er
 		*err = naming_symbolizer(&options->naming, invocation->log, finder,
 					 &lines.symbolizer);
 	if (!*err)
-		*err = print_all(options, invocation->log, path, &lines);
+		*err = print_all(options, invocation->log, path, finder, &lines);
 	script_lines_fini(&lines);
 	symbolizer_free(lines.symbolizer);
 	finder_free(finder);

@@ -151,6 +151,8 @@ static struct imp_error *print_places(struct script_lines *lines, const struct s
 				      uint64_t time, bool is_chain)
 {
 	struct imp_error *err = chain_read(sample, &lines->chain);
+	if (!err && lines->walker && is_chain)
+		err = stack_walk_extend(lines->walker, sample, time, &lines->chain);
 	if (err || !lines->chain.entries.count)
 		return err;
 	putc(is_chain ? '\n' : ' ', lines->out);

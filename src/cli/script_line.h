@@ -4,6 +4,7 @@
 #define CLI_SCRIPT_LINE_H
 
 #include "analyze/chain.h"
+#include "analyze/stack_walk.h"
 #include "analyze/survey.h"
 #include "symbolize/symbolizer.h"
 
@@ -33,6 +34,8 @@ struct script_lines {
 	FILE *out;
 	const struct survey *survey;
 	struct symbolizer *symbolizer;
+	// Makes callers of copied stacks; NULL: nothing does.
+	struct stack_walker *walker;
 	bool shows[SCRIPT_FIELDS];
 	// Nine digits of a second instead of six.
 	bool has_nanoseconds;

@@ -20,7 +20,7 @@ bool elf_header_read(const void *bytes, size_t size, struct elf_header *ret)
 	header.type = cursor_u16(&cursor);
 	header.machine = cursor_u16(&cursor);
 	cursor_u32(&cursor);
-	elf_word(&header, &cursor);
+	header.entry = elf_word(&header, &cursor);
 	header.program_headers = elf_word(&header, &cursor);
 	header.section_headers = elf_word(&header, &cursor);
 	cursor_u32(&cursor);

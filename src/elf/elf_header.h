@@ -11,6 +11,8 @@
 #include "base/cursor.h"
 
 struct elf_header {
+	// Where a program or the dynamic linker begins; 0 for none.
+	uint64_t entry;
 	uint64_t program_headers, section_headers;
 	uint32_t program_header_count, section_header_count;
 	// The section that holds sections' names.

@@ -372,6 +372,11 @@ bool elf_image_is_swapped(const struct elf_image *image)
 	return image->header.swap;
 }
 
+elf_addr elf_image_entry(const struct elf_image *image)
+{
+	return elf_addr_of(image->header.entry);
+}
+
 uint16_t elf_image_machine(const struct elf_image *image)
 {
 	return image->header.machine;

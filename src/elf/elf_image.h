@@ -92,6 +92,8 @@ enum elf_image_type elf_image_type(const struct elf_image *image);
 bool elf_image_is_64bit(const struct elf_image *image);
 // The bytes are of the other byte order than this machine's.
 bool elf_image_is_swapped(const struct elf_image *image);
+// Where the kernel or the dynamic linker lets a program begin; 0 for none.
+elf_addr elf_image_entry(const struct elf_image *image);
 // e_machine.
 uint16_t elf_image_machine(const struct elf_image *image);
 // Has function symbols in .symtab, in .dynsym, in an (unpacked) .gnu_debugdata; has DWARF

@@ -5,6 +5,7 @@
 #define PROFILE_PROFILE_H
 
 #include "model/image.h"
+#include "model/unwind_end.h"
 #include "profile/tally.h"
 
 // An image that code ran in, under one path.
@@ -19,6 +20,8 @@ struct profile_object {
 	uint32_t label;
 	// Samples taken in it, or in what it calls.
 	bool is_hit;
+	// Samples whose call chain, made from a copied stack, ends in it before it should.
+	uint64_t ended_chains;
 	// Where another build, or something unreadable, was found in its place: owned, NULL for
 	// nowhere.
 	char *found_path;
@@ -63,6 +66,10 @@ struct profile_origin {
 	// Samples that could not be read, and samples that carry no address.
 	uint64_t unreadable_samples, samples_without_address;
 	bool has_chains;
+	// Samples with a copied stack, by why their chains end; and those with frames that were
+	// left by their frame pointer because nothing describes them.
+	uint64_t chain_ends[UNWIND_ENDS], chain_end_weights[UNWIND_ENDS];
+	uint64_t chains_by_frame_pointer;
 };
 
 struct profile {

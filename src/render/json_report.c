@@ -205,6 +205,33 @@ static struct imp_error *write_stacks(struct writing *writing, const struct call
 	return NULL;
 }
 
+// Why call chains made from copied stacks end; nothing where there are none.
+static void write_chain_ends(struct writing *writing)
+{
+	const struct profile *profile = writing->profile;
+	const struct profile_origin *origin = &profile->origin;
+	struct json *json = &writing->json;
+	bool has_any = false;
+	for (unsigned i = 0; i < UNWIND_ENDS; i++)
+		has_any |= origin->chain_ends[i] > 0;
+	if (!has_any)
+		return;
+	json_key(json, "chain_ends");
+	json_begin_object(json);
+	for (unsigned i = 0; i < UNWIND_ENDS; i++) {
+		if (!origin->chain_ends[i])
+			continue;
+		json_key(json, unwind_end_name((enum unwind_end)i));
+		json_begin_object(json);
+		json_member_uint(json, "samples", origin->chain_ends[i]);
+		json_member_uint(json, "weight", origin->chain_end_weights[i]);
+		json_member_string(json, "reason", unwind_end_sentence((enum unwind_end)i));
+		json_end_object(json);
+	}
+	json_end_object(json);
+	json_member_uint(json, "chains_by_frame_pointer", origin->chains_by_frame_pointer);
+}
+
 static struct imp_error *write_unknowns(struct writing *writing, const struct summary *summary)
 {
 	struct json *json = &writing->json;
@@ -263,6 +290,7 @@ struct imp_error *json_report(const struct profile *profile,
 	err = write_rows(&writing, tree);
 	if (!err && options->with_stacks)
 		err = write_stacks(&writing, tree);
+	write_chain_ends(&writing);
 	if (!err)
 		err = write_unknowns(&writing, &summary);
 	json_end_object(json);

@@ -213,6 +213,57 @@ static const char *unknown_label(const struct profile *profile, const struct unk
 	return profile_string(profile, profile->objects.items[unknown->object].label);
 }
 
+// The objects in which chains end that go on, the worst first, at most three.
+static void print_ending_objects(const struct profile *profile, FILE *out)
+{
+	enum { MOST = 3 };
+	const struct profile_object *worst[MOST] = { NULL };
+	for (size_t i = 0; i < profile->objects.count; i++) {
+		const struct profile_object *object = &profile->objects.items[i];
+		for (size_t j = 0; j < MOST && object && object->ended_chains; j++) {
+			const struct profile_object *other = worst[j];
+			if (other && other->ended_chains >= object->ended_chains)
+				continue;
+			worst[j] = object;
+			object = other;
+		}
+	}
+	if (!worst[0])
+		return;
+	fputs("#   most often in ", out);
+	for (size_t j = 0; j < MOST && worst[j]; j++)
+		fprintf(out, "%s%s (%llu)", j ? ", " : "", profile_string(profile, worst[j]->label),
+			(unsigned long long)worst[j]->ended_chains);
+	putc('\n', out);
+}
+
+void summary_print_chains(const struct summary *summary, FILE *out)
+{
+	const struct profile *profile = summary->profile;
+	const struct profile_origin *origin = &profile->origin;
+	uint64_t all = 0;
+	for (unsigned i = 0; i < UNWIND_ENDS; i++)
+		all += origin->chain_ends[i];
+	if (!all)
+		return;
+	fprintf(out, "# Call chains from copied stacks: %llu of %llu whole (%.2f%%)\n",
+		(unsigned long long)origin->chain_ends[UNWIND_OUTERMOST], (unsigned long long)all,
+		percent(origin->chain_ends[UNWIND_OUTERMOST], all));
+	for (unsigned i = UNWIND_OUTERMOST + 1; i < UNWIND_ENDS; i++)
+		if (origin->chain_ends[i])
+			fprintf(out, "# %8llu  %6.2f%%  %s\n",
+				(unsigned long long)origin->chain_ends[i],
+				percent(origin->chain_ends[i], all),
+				unwind_end_sentence((enum unwind_end)i));
+	print_ending_objects(profile, out);
+	if (origin->chains_by_frame_pointer)
+		fprintf(out,
+			"#   %llu go through frames that nothing describes, by their frame "
+			"pointer: callers may be missing there\n",
+			(unsigned long long)origin->chains_by_frame_pointer);
+	fputs("#\n", out);
+}
+
 void summary_print_unknowns(const struct summary *summary, FILE *out)
 {
 	const struct profile *profile = summary->profile;

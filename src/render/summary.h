@@ -36,6 +36,8 @@ void next_step_print(const struct profile *profile, const struct unknown_sum *un
 
 // Lines that begin with '#'.
 void summary_print_head(const struct summary *summary, FILE *out);
+// How many call chains made from copied stacks are whole, and why the others are not.
+void summary_print_chains(const struct summary *summary, FILE *out);
 void summary_print_unknowns(const struct summary *summary, FILE *out);
 
 #endif

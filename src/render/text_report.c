@@ -255,8 +255,10 @@ static struct imp_error *print_all(struct writing *writing, const struct summary
 	struct imp_error *err = NULL;
 	for (uint32_t i = 0; i < writing->profile->events.count && !err; i++)
 		err = print_event(writing, i);
-	if (!err && !is_bare)
+	if (!err && !is_bare) {
+		summary_print_chains(summary, writing->out);
 		summary_print_unknowns(summary, writing->out);
+	}
 	return err;
 }
 

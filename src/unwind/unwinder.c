@@ -11,7 +11,11 @@
 #include "unwind/expression.h"
 #include "unwind/rules.h"
 
-enum { cached_rules = 4096 };
+enum {
+	cached_rules = 4096,
+	// The few instructions of _start.
+	ENTRY_SIZE = 64
+};
 
 struct known_image {
 	const struct elf_image *image;
@@ -38,18 +42,6 @@ struct unwind_cache {
 	const struct cfi *cfi;
 	struct cached all[cached_rules];
 };
-
-static const char *const end_names[] = {
-	[UNWIND_OUTERMOST] = "outermost",	    [UNWIND_DEEP_ENOUGH] = "deep-enough",
-	[UNWIND_STACK_SHORT] = "stack-short",	    [UNWIND_NO_IMAGE] = "no-image",
-	[UNWIND_NO_DESCRIPTION] = "no-description", [UNWIND_BAD_DESCRIPTION] = "bad-description",
-	[UNWIND_NO_REGISTERS] = "no-registers",
-};
-
-const char *unwind_end_name(enum unwind_end end)
-{
-	return end_names[end];
-}
 
 struct imp_error *unwinder_new(struct unwinder **ret)
 {
@@ -152,8 +144,19 @@ struct unwinding {
 	struct registers registers;
 	// The pc is a return address.
 	bool is_return;
+	// Of the frame: why its image is not known, if it is not.
+	enum unwind_end missing;
+	// Where the program begins: nothing describes it, and nothing called it.
+	bool is_entry;
 	enum unwind_end end;
+	size_t by_frame_pointer;
 };
+
+static bool is_at_entry(const struct unwind_place *place)
+{
+	uint64_t entry = elf_image_entry(place->image).value;
+	return entry && place->address.value >= entry && place->address.value - entry < ENTRY_SIZE;
+}
 
 // The rules at the frame's pc; NULL when the image has none (then unwinding->end says why).
 static struct imp_error *find_rules(struct unwinding *unwinding, const struct rules **ret)
@@ -161,7 +164,11 @@ static struct imp_error *find_rules(struct unwinding *unwinding, const struct ru
 	*ret = NULL;
 	uint64_t pc = unwinding->registers.pc - unwinding->is_return;
 	struct unwind_place place = unwinding->sample->locate(unwinding->sample->arg, pc);
-	unwinding->end = UNWIND_NO_IMAGE;
+	unwinding->missing = place.missing;
+	unwinding->is_entry = false;
+	unwinding->end = place.missing	   ? place.missing
+			 : place.is_mapped ? UNWIND_NO_DESCRIPTION
+					   : UNWIND_NO_IMAGE;
 	if (!place.image)
 		return NULL;
 	const struct cfi *cfi;
@@ -182,6 +189,7 @@ static struct imp_error *find_rules(struct unwinding *unwinding, const struct ru
 	if (cached->is_sound)
 		*ret = &cached->rules;
 	unwinding->end = cached->has_description ? UNWIND_BAD_DESCRIPTION : UNWIND_NO_DESCRIPTION;
+	unwinding->is_entry = !cached->has_description && is_at_entry(&place);
 	return NULL;
 }
 
@@ -270,8 +278,11 @@ static bool step_by_rules(struct unwinding *unwinding, const struct rules *rules
 	}
 	const struct rule *column = &rules->registers[rules->return_column];
 	if (!apply_rule(unwinding, rules, rules->return_column, cfa, &return_address)) {
-		bool is_outermost = column->kind == RULE_UNDEFINED;
-		unwinding->end = is_outermost ? UNWIND_OUTERMOST : UNWIND_STACK_SHORT;
+		// Where the frame begins below the copied stack, no longer copy would help.
+		if (column->kind == RULE_UNDEFINED)
+			unwinding->end = UNWIND_OUTERMOST;
+		else if (cfa >= unwinding->stack.start)
+			unwinding->end = UNWIND_STACK_SHORT;
 		return false;
 	}
 	caller.pc = plain_address(unwinding, return_address);
@@ -320,7 +331,15 @@ static struct imp_error *step(struct unwinding *unwinding, bool *has_caller)
 	struct imp_error *err = find_rules(unwinding, &rules);
 	if (err)
 		return err;
-	*has_caller = rules ? step_by_rules(unwinding, rules) : step_by_frame_pointer(unwinding);
+	if (rules) {
+		*has_caller = step_by_rules(unwinding, rules);
+		return NULL;
+	}
+	if (unwinding->is_entry)
+		unwinding->end = UNWIND_OUTERMOST;
+	*has_caller = !unwinding->missing && !unwinding->is_entry &&
+		      step_by_frame_pointer(unwinding);
+	unwinding->by_frame_pointer += *has_caller;
 	return NULL;
 }
 
@@ -331,8 +350,9 @@ struct imp_error *unwind(struct unwinder *unwinder, struct unwind_cache *cache,
 				       .cache = cache,
 				       .sample = sample,
 				       .architecture = architecture_of(sample->machine) };
-	ret->count = 0;
+	ret->count = ret->by_frame_pointer = 0;
 	ret->end = UNWIND_NO_REGISTERS;
+	ret->end_address = 0;
 	if (!unwinding.architecture ||
 	    !registers_from_sample(unwinding.architecture, sample->registers,
 				   sample->register_count, sample->register_mask,
@@ -352,5 +372,7 @@ struct imp_error *unwind(struct unwinder *unwinder, struct unwind_cache *cache,
 		err = step(&unwinding, &has_caller);
 	}
 	ret->end = has_caller ? UNWIND_DEEP_ENOUGH : unwinding.end;
+	ret->end_address = unwinding.registers.pc - unwinding.is_return;
+	ret->by_frame_pointer = unwinding.by_frame_pointer;
 	return err;
 }

@@ -4,6 +4,7 @@
 #define UNWIND_UNWINDER_H
 
 #include "elf/elf_image.h"
+#include "model/unwind_end.h"
 
 struct unwinder;
 
@@ -16,11 +17,13 @@ struct unwind_cache;
 struct imp_error *unwind_cache_new(struct unwind_cache **ret) MUST_CHECK;
 void unwind_cache_free(struct unwind_cache *cache);
 
-// Where an address lies: whether anything was mapped there as code; the image (NULL: generated
-// code, or a file that was not found), its debug file (or NULL), and the ELF address. The images
-// are lent until unwinder_free().
+// Where an address lies: whether anything was mapped there; if that is an image of which nothing
+// can be said, why chains end there (UNWIND_IMAGE_NOT_FOUND, UNWIND_NO_IDENTITY; else 0); the image
+// (NULL: generated code, or none), its debug file (or NULL), and the ELF address. The images are
+// lent until unwinder_free().
 struct unwind_place {
 	bool is_mapped;
+	enum unwind_end missing;
 	const struct elf_image *image, *debug;
 	elf_addr address;
 };
@@ -43,28 +46,6 @@ struct unwind_sample {
 	void *arg;
 };
 
-// Why a chain ends.
-enum unwind_end {
-	// The outermost frame says that it has no caller.
-	UNWIND_OUTERMOST,
-	// As deep as was asked for.
-	UNWIND_DEEP_ENOUGH,
-	// The recorded part of the stack ends here.
-	UNWIND_STACK_SHORT,
-	// Nothing was mapped at the address, or nothing that could be read.
-	UNWIND_NO_IMAGE,
-	// The image does not describe the frame.
-	UNWIND_NO_DESCRIPTION,
-	// The description is damaged, or leads nowhere.
-	UNWIND_BAD_DESCRIPTION,
-	// The sample lacks the pc or the stack pointer, or the machine is not known here.
-	UNWIND_NO_REGISTERS
-};
-
-// "outermost", "deep-enough", "stack-short", "no-image", "no-description", "bad-description",
-// "no-registers".
-const char *unwind_end_name(enum unwind_end end);
-
 struct unwound_frame {
 	uint64_t address;
 	// A return address: the call is before it. False for the innermost frame and for what a
@@ -79,13 +60,17 @@ struct unwound {
 	struct unwound_frame *frames;
 	size_t most;
 	size_t count;
-	// Why there are no more.
+	// Why there are no more, and the address in the last frame at which that was seen.
 	enum unwind_end end;
+	uint64_t end_address;
+	// How many frames were left by their frame pointer because nothing describes them.
+	size_t by_frame_pointer;
 };
 
 // Unwinds SAMPLE into RET, whose frames and most the caller has set. Frames without a description
-// are left by their frame pointer when what is found there can be a caller's frame. Errors are for
-// memory. Safe from many threads, each with its own CACHE.
+// are left by their frame pointer when what is found there can be a caller's frame; not so those
+// of an image that was not found, where skipping a frame would go unseen. Errors are for memory.
+// Safe from many threads, each with its own CACHE.
 struct imp_error *unwind(struct unwinder *unwinder, struct unwind_cache *cache,
 			 const struct unwind_sample *sample, struct unwound *ret) MUST_CHECK;
 

@@ -345,3 +345,30 @@ TEST(shares_may_be_of_the_parent)
 		     "\n"
 		     "\n");
 }
+
+TEST(chains_that_are_not_whole_are_told_of_with_their_reasons)
+{
+	_cleanup_profile_ struct profile *profile = make_scene(false);
+	struct text_report_options options = { .percent_limit = 100 };
+	profile->origin.chain_ends[UNWIND_OUTERMOST] = 70;
+	profile->origin.chain_ends[UNWIND_STACK_SHORT] = 25;
+	profile->origin.chain_ends[UNWIND_IMAGE_NOT_FOUND] = 5;
+	profile->origin.chains_by_frame_pointer = 2;
+	profile->objects.items[0].ended_chains = 1;
+	profile->objects.items[1].ended_chains = 4;
+	_cleanup_free_ char *text = report(profile, &options, "comm");
+	const char *part = text ? strstr(text, "# Call chains") : NULL;
+	const char *end = part ? strstr(part, "# Without") : NULL;
+	REQUIRE(end);
+	_cleanup_free_ char *found = strndup(part, (size_t)(end - part));
+	CHECK_TEXT(
+		found,
+		"# Call chains from copied stacks: 70 of 100 whole (70.00%)\n"
+		"#       25   25.00%  the copied part of the stack ends; copy more of it: "
+		"--call-graph dwarf,65528\n"
+		"#        5    5.00%  the image that describes the frame was not found\n"
+		"#   most often in libfoo.so [no ID] (4), app (1)\n"
+		"#   2 go through frames that nothing describes, by their frame pointer: callers "
+		"may be missing there\n"
+		"#\n");
+}
