@@ -204,6 +204,20 @@ static struct imp_error *tracepoint(char *name, struct wanted_event *event, bool
 	return err;
 }
 
+static bool event_of_tables(const char *name, struct event_attr *attr)
+{
+	return generic_event(name, attr) || cache_event(name, attr) || raw_event(name, attr);
+}
+
+// Whether what stands before the first colon of NAME is an event: then modifiers stand behind it.
+static bool has_bad_modifiers(const char *name)
+{
+	struct event_attr attr = { 0 };
+	size_t length = strcspn(name, ":");
+	_cleanup_free_ char *event = name[length] ? strndup(name, length) : NULL;
+	return event && event_of_tables(event, &attr);
+}
+
 // Looks NAME (changed) up everywhere, the tables first.
 static struct imp_error *look_up(char *name, struct wanted_event *event, bool *is_known)
 {
@@ -216,12 +230,13 @@ static struct imp_error *look_up(char *name, struct wanted_event *event, bool *i
 	char *colon = strrchr(name, ':');
 	if (colon && apply_modifiers(colon + 1, attr))
 		*colon = 0;
-	*is_known = generic_event(name, attr) || cache_event(name, attr) || raw_event(name, attr);
+	*is_known = event_of_tables(name, attr);
 	if (*is_known)
 		return NULL;
 	*attr = (struct event_attr){ 0 };
 	struct imp_error *err = event_from_pfm(whole, attr, is_known);
-	return err || *is_known ? err : tracepoint(whole, event, is_known);
+	return err || *is_known || has_bad_modifiers(whole) ? err
+							    : tracepoint(whole, event, is_known);
 }
 
 static struct imp_error *add_event(const char *name, size_t length, struct wanted_events *ret)
