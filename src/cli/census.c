@@ -63,6 +63,15 @@ static struct imp_error *open_census(const struct census_options *options, enum 
 	return NULL;
 }
 
+// Names the file that ERR (may be NULL) came of. A server's address may hold a password.
+static struct imp_error *name_database(struct imp_error *err, const struct census_options *options)
+{
+	bool is_file = options->db && !strstr(options->db, "://");
+	if (!err || !is_file || imp_error_code(err) == IMP_ERR_USAGE)
+		return err;
+	return error_context(err, "%s", options->db);
+}
+
 static int add_run(const struct invocation *invocation, struct imp_error **err)
 {
 	const struct operands *operands = &invocation->operands;
@@ -74,7 +83,7 @@ static int add_run(const struct invocation *invocation, struct imp_error **err)
 	_cleanup_census_ struct census *census = NULL;
 	*err = open_census(invocation->options, DATABASE_WRITE, &database);
 	if (!*err)
-		*err = census_open(database, &census);
+		*err = name_database(census_open(database, &census), invocation->options);
 	size_t added = 0, known = 0;
 	for (size_t i = 0; !*err && i < operands->count; i++) {
 		_cleanup_snapshot_ struct snapshot *snapshot = NULL;
@@ -82,7 +91,8 @@ static int add_run(const struct invocation *invocation, struct imp_error **err)
 		log_progress(invocation->log, "snapshots", i, operands->count);
 		*err = snapshot_read(operands->items[i], &snapshot);
 		if (!*err)
-			*err = census_add(census, snapshot, &is_new);
+			*err = name_database(census_add(census, snapshot, &is_new),
+					     invocation->options);
 		added += !*err && is_new;
 		known += !*err && !is_new;
 	}
@@ -164,7 +174,7 @@ static int query_run(const struct invocation *invocation, struct imp_error **err
 		json_key(&printer.json, "rows");
 		json_begin_array(&printer.json);
 	}
-	*err = ask(database, &invocation->operands, &printer);
+	*err = name_database(ask(database, &invocation->operands, &printer), options);
 	if (options->json) {
 		json_end_array(&printer.json);
 		json_end_object(&printer.json);

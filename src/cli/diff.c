@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// imprint diff: what changed between two snapshots, core files, or the machine as it is.
+// imprint diff: what changed between two snapshots, core files, recordings, or the machine as it
+// is.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +8,14 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/printable.h"
+#include "cli/recording_snapshot.h"
 #include "environment/difference.h"
 #include "environment/source.h"
 
 struct diff_options {
 	bool all;
 	bool processes;
+	bool builds;
 	bool json;
 	bool is_quiet;
 };
@@ -26,6 +29,8 @@ struct diff_options {
 static const struct option diff_rows[] = {
 	ROW(OPTION_FLAG, 'a', "all", NULL, all, "show what is the same and what is unknown, too"),
 	ROW(OPTION_FLAG, 'p', "processes", NULL, processes, "program by program"),
+	ROW(OPTION_FLAG, 0, "builds", NULL, builds,
+	    "A and B may be recordings, too: compare the builds that they saw run"),
 	ROW(OPTION_FLAG, 0, "json", NULL, json, "as JSON"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "only the exit status"),
 	{ .kind = OPTION_END },
@@ -169,13 +174,30 @@ static void print_json(const struct difference *difference, const struct diff_op
 	json_end_object(&json);
 }
 
-static struct imp_error *compare(const struct operands *operands, struct difference *ret)
+// Recordings are taken when they are asked for: their samples might be meant, too.
+static struct imp_error *read_side(const struct diff_options *options, const struct log *log,
+				   const char *name, struct snapshot **ret)
+{
+	if (options->builds && strcmp(name, ".") != 0 && !source_is_snapshot(name))
+		return recording_snapshot(name, log, ret);
+	struct imp_error *err = source_snapshot(name, NULL, ret);
+	if (!err || imp_error_code(err) != IMP_ERR_BAD_DATA || source_is_snapshot(name))
+		return err;
+	imp_error_free(err);
+	return error_new(IMP_ERR_USAGE,
+			 "%s: neither a snapshot nor a core file; the builds of recordings are "
+			 "compared with --builds",
+			 name);
+}
+
+static struct imp_error *compare(const struct diff_options *options, const struct log *log,
+				 const struct operands *operands, struct difference *ret)
 {
 	_cleanup_snapshot_ struct snapshot *before = NULL;
 	_cleanup_snapshot_ struct snapshot *after = NULL;
-	struct imp_error *err = source_snapshot(operands->items[0], NULL, &before);
+	struct imp_error *err = read_side(options, log, operands->items[0], &before);
 	if (!err)
-		err = source_snapshot(operands->items[1], NULL, &after);
+		err = read_side(options, log, operands->items[1], &after);
 	return err ? err : difference_of(before, after, ret);
 }
 
@@ -187,7 +209,7 @@ static int diff_run(const struct invocation *invocation, struct imp_error **err)
 		return EXIT_USAGE;
 	}
 	_cleanup_difference_ struct difference difference = { 0 };
-	*err = compare(&invocation->operands, &difference);
+	*err = compare(options, invocation->log, &invocation->operands, &difference);
 	if (*err)
 		return EXIT_TROUBLE;
 	if (options->json)
@@ -200,10 +222,11 @@ static int diff_run(const struct invocation *invocation, struct imp_error **err)
 const struct command command_diff = {
 	.name = "diff",
 	.summary = "Compare what runs, build by build, at two times or in two places",
-	.usage = "diff [--all] [--processes] [--json] A B",
+	.usage = "diff [--all] [--processes] [--builds] [--json] A B",
 	.description =
-		"A and B are snapshots, core files, or \".\": this machine as it is now. The exit\n"
-		"status is 0 when both run the same builds, 1 when they do not, 2 on trouble.",
+		"A and B are snapshots, core files, or \".\": this machine as it is now; with\n"
+		"--builds recordings, too. The exit status is 0 when both run the same builds,\n"
+		"1 when they do not, 2 on trouble.",
 	.options = diff_rows,
 	.options_size = sizeof(struct diff_options),
 	.run = diff_run,

@@ -49,11 +49,12 @@ static int report_error(const char *verb, struct imp_error *err)
 	return status;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+// VERB is the command with those above it.
+static int run_command(const struct command *command, const char *verb, int argc, char **argv)
 {
 	_cleanup_free_ void *options = calloc(1, command->options_size + 1);
 	if (!options)
-		return report_error(command->name, &imp_error_no_memory);
+		return report_error(verb, &imp_error_no_memory);
 	if (command->defaults)
 		command->defaults(options);
 	struct invocation invocation = { .command = command,
@@ -64,19 +65,19 @@ static int run_command(const struct command *command, int argc, char **argv)
 	struct imp_error *err = options_parse(command->options, command->stops_at_operand, options,
 					      &invocation.operands, &wants_help);
 	if (err)
-		return report_error(command->name, err);
+		return report_error(verb, err);
 	if (wants_help) {
 		command_print_help(command, stdout);
-		return close_output(EXIT_DONE, command->name);
+		return close_output(EXIT_DONE, verb);
 	}
 	int status = command->run(&invocation, &err);
 	terminal_end_progress();
 	if (err) {
 		// A command that answers with a difference has a status of its own for trouble.
-		int reported = report_error(command->name, err);
+		int reported = report_error(verb, err);
 		status = status > reported ? status : reported;
 	}
-	return close_output(status, command->name);
+	return close_output(status, verb);
 }
 
 // Goes down into subcommands ("store add"), then runs.
@@ -89,15 +90,17 @@ static int dispatch(const struct command *const *table, int argc, char **argv, c
 			message = NULL;
 		return usage_error(above, message ? message : "not a command");
 	}
+	char verb[64];
+	snprintf(verb, sizeof verb, "%s%s%s", above, *above ? " " : "", command->name);
 	if (!command->subcommands)
-		return run_command(command, argc, argv);
+		return run_command(command, verb, argc, argv);
 	if (argc < 2)
-		return usage_error(command->name, "a command is missing");
+		return usage_error(verb, "a command is missing");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		command_print_help(command, stdout);
-		return close_output(EXIT_DONE, command->name);
+		return close_output(EXIT_DONE, verb);
 	}
-	return dispatch(command->subcommands, argc - 1, argv + 1, command->name);
+	return dispatch(command->subcommands, argc - 1, argv + 1, verb);
 }
 
 int main(int argc, char **argv)

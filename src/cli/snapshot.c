@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// imprint snapshot: what runs here now, written down.
+// imprint snapshot: what runs, or ran, written down.
 #include <inttypes.h>
 
 #include "cli/command.h"
 #include "cli/pid_list.h"
+#include "cli/recording_snapshot.h"
 #include "cli/store_use.h"
 #include "environment/core.h"
 #include "environment/gather.h"
@@ -18,6 +19,7 @@ struct snapshot_options {
 	const char *proc_root;
 	const char *sys_root;
 	const char *core;
+	const char *input;
 	bool capture;
 	const char *store;
 };
@@ -40,12 +42,14 @@ static const struct option snapshot_rows[] = {
 	ROW(OPTION_TEXT, 0, "sys-root", "DIR", sys_root, "where its sysfs is mounted (/sys)"),
 	ROW(OPTION_TEXT, 0, "core", "CORE", core,
 	    "of the process that this core file was written of"),
+	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "of what this recording saw run"),
 	ROW(OPTION_FLAG, 0, "capture", NULL, capture, "put the mapped files into the store, too"),
 	STORE_OPTION(struct snapshot_options, store),
 	{ .kind = OPTION_END },
 };
 
 static void tell_what_is_missing(const struct invocation *invocation,
+				 const struct snapshot_options *options,
 				 const struct snapshot *snapshot)
 {
 	if (snapshot->forbidden)
@@ -59,10 +63,12 @@ static void tell_what_is_missing(const struct invocation *invocation,
 		if (image->kind == MAPPED_FILE && !*snapshot_image_identity(image).text)
 			without_identity++;
 	}
+	const char *why = options->core	   ? "their ELF headers are not in the core file"
+			  : options->input ? "the recording does not tell"
+					   : "they could not be opened";
 	if (without_identity)
 		log_message(invocation->log, LOG_WARNING,
-			    "%zu mapped files could not be opened: their builds are not known",
-			    without_identity);
+			    "%zu mapped files are of unknown builds: %s", without_identity, why);
 	if (snapshot->gone)
 		log_message(invocation->log, LOG_NOTE, "%" PRIu64 " processes ended meanwhile",
 			    snapshot->gone);
@@ -113,6 +119,31 @@ static struct imp_error *take_and_capture(const struct snapshot_options *options
 	return err ? err : commit;
 }
 
+// Options that do not go together.
+static struct imp_error *check_options(const struct snapshot_options *options)
+{
+	const char *past = options->core ? "core file" : options->input ? "recording" : NULL;
+	if (options->core && options->input)
+		return error_new(IMP_ERR_USAGE, "a core file or a recording, not both");
+	if (past && options->capture)
+		return error_new(IMP_ERR_USAGE, "a %s holds no files to capture", past);
+	if (past && (options->pids.count || options->cgroup || options->all || options->proc_root ||
+		     options->sys_root))
+		return error_new(IMP_ERR_USAGE, "of a %s everything is written down", past);
+	return NULL;
+}
+
+static struct imp_error *take(const struct snapshot_options *options, const struct log *log,
+			      struct snapshot **ret)
+{
+	if (options->core)
+		return core_snapshot(options->core, ret);
+	if (options->input)
+		return recording_snapshot(options->input, log, ret);
+	return options->capture ? take_and_capture(options, log, ret)
+				: take_live(options, NULL, ret);
+}
+
 static int snapshot_run(const struct invocation *invocation, struct imp_error **err)
 {
 	const struct snapshot_options *options = invocation->options;
@@ -121,29 +152,23 @@ static int snapshot_run(const struct invocation *invocation, struct imp_error **
 				 invocation->operands.items[0]);
 		return EXIT_USAGE;
 	}
-	if (options->core && options->capture) {
-		*err = error_new(IMP_ERR_USAGE, "a core file holds no files to capture");
+	*err = check_options(options);
+	if (*err)
 		return EXIT_USAGE;
-	}
 	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
-	if (options->core)
-		*err = core_snapshot(options->core, &snapshot);
-	else if (options->capture)
-		*err = take_and_capture(options, invocation->log, &snapshot);
-	else
-		*err = take_live(options, NULL, &snapshot);
+	*err = take(options, invocation->log, &snapshot);
 	if (!*err)
 		*err = snapshot_write(snapshot, options->output ? options->output : "-");
 	if (*err)
 		return EXIT_FAILED;
-	tell_what_is_missing(invocation, snapshot);
+	tell_what_is_missing(invocation, options, snapshot);
 	return EXIT_DONE;
 }
 
 const struct command command_snapshot = {
 	.name = "snapshot",
 	.summary = "Write down what runs here now, mapping by mapping, by build ID",
-	.usage = "snapshot [-p PID | --cgroup PATH | --all] [-o FILE]",
+	.usage = "snapshot [-p PID | --cgroup PATH | --core CORE | -i FILE] [-o FILE]",
 	.description =
 		"Each process with its executable mappings, each image once with its build ID\n"
 		"(or the SHA-256 of its content), soname and package. The form is described in\n"

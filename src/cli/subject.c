@@ -12,6 +12,8 @@
 
 #include "base/buffer.h"
 #include "base/hex.h"
+#include "cli/process_places.h"
+#include "environment/source.h"
 #include "live/maps.h"
 
 enum { PREFIX_LEAST = 6, ID_LINES_MOST = 5 };
@@ -231,6 +233,84 @@ struct imp_error *subject_read(struct finder *finder, const struct operands *wor
 	if (!words->count)
 		return error_new(IMP_ERR_USAGE, "what is to be looked for is missing");
 	struct imp_error *err = read_words(finder, words, &subject);
+	if (err)
+		subject_fini(&subject);
+	else
+		*ret = subject;
+	return err;
+}
+
+// The mapping of PROCESS at ADDRESS, or (PATH not NULL) the first of the file that it saw at PATH.
+static const struct snapshot_mapping *find_mapping(const struct snapshot *snapshot,
+						   const struct snapshot_process *process,
+						   uint64_t address, const char *path)
+{
+	if (!path)
+		return snapshot_locate(snapshot, process, address);
+	for (size_t i = 0; i < process->mapping_count; i++) {
+		const struct snapshot_mapping *mapping =
+			&snapshot->mappings.items[process->first_mapping + i];
+		const char *mapped = snapshot->images.items[mapping->image].path;
+		if (!strcmp(mapped, path) ||
+		    !strcmp(snapshot_path_in_root(process->root, mapped), path))
+			return mapping;
+	}
+	return NULL;
+}
+
+static struct imp_error *take_snapshot_mapping(const struct snapshot *snapshot,
+					       const struct snapshot_mapping *mapping,
+					       struct subject *subject)
+{
+	const struct snapshot_image *image = &snapshot->images.items[mapping->image];
+	subject->start = mapping->start;
+	subject->end = mapping->start + mapping->size;
+	subject->image.kind = mapped_image_kind(image->kind);
+	subject->image.identity = image->id.size ? IDENTITY_MAP_TIME : IDENTITY_NONE;
+	subject->image.id = image->id;
+	return set_path(subject, image->path);
+}
+
+static struct imp_error *read_in_snapshot(const struct snapshot *snapshot,
+					  const struct snapshot_process *process, const char *word,
+					  struct subject *subject)
+{
+	const char *path = word[0] == '/' ? word : NULL;
+	uint64_t address = 0;
+	if (!path && !read_number(word, 16, &address))
+		return error_new(IMP_ERR_USAGE, "'%s' is neither an address nor a path", word);
+	const struct snapshot_mapping *mapping = find_mapping(snapshot, process, address, path);
+	if (!mapping && path)
+		return error_new(IMP_ERR_SYSTEM, "process %u had not mapped %s", process->pid,
+				 path);
+	if (!mapping)
+		return error_new(IMP_ERR_SYSTEM, "process %u had no code mapped at 0x%" PRIx64,
+				 process->pid, address);
+	struct imp_error *err = take_snapshot_mapping(snapshot, mapping, subject);
+	subject->has_offset = !path;
+	subject->offset = file_off_of(address - mapping->start +
+				      (subject->image.kind == IMAGE_VDSO ? 0 : mapping->offset));
+	return err;
+}
+
+struct imp_error *subject_read_snapshot(const char *name, const struct operands *words,
+					uint32_t pid, struct subject *ret)
+{
+	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
+	const struct snapshot_process *process = NULL;
+	uint64_t number = pid;
+	if (words->count < 1 || words->count > 2)
+		return error_new(IMP_ERR_USAGE,
+				 "with --snapshot an address or a path is asked for");
+	if (words->count == 2 &&
+	    (!read_number(words->items[0], 10, &number) || !number || number > INT32_MAX))
+		return error_new(IMP_ERR_USAGE, "'%s' is no process", words->items[0]);
+	struct imp_error *err = source_snapshot(name, NULL, &snapshot);
+	if (!err)
+		err = snapshot_process_chosen(snapshot, name, (uint32_t)number, &process);
+	struct subject subject = { 0 };
+	if (!err)
+		err = read_in_snapshot(snapshot, process, words->items[words->count - 1], &subject);
 	if (err)
 		subject_fini(&subject);
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // One image as people name it: a build ID or its first digits, a file, an address or a path in a
-// process, a line of /proc/PID/maps.
+// process, running or in a snapshot, a line of /proc/PID/maps.
 #ifndef CLI_SUBJECT_H
 #define CLI_SUBJECT_H
 
@@ -26,6 +26,10 @@ struct subject {
 // IMP_ERR_SYSTEM when what they name is not there.
 struct imp_error *subject_read(struct finder *finder, const struct operands *words, uint32_t pid,
 			       struct subject *ret) MUST_CHECK;
+// What WORDS mean in the snapshot or core file NAME: "[PID] ADDRESS" or "[PID] PATH", PID when it
+// is not given otherwise (0: the only process).
+struct imp_error *subject_read_snapshot(const char *name, const struct operands *words,
+					uint32_t pid, struct subject *ret) MUST_CHECK;
 void subject_fini(struct subject *subject);
 
 // Finds the subject's files. When it was named by an ID alone, whatever it is: a program, a module,

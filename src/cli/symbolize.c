@@ -20,7 +20,7 @@ enum { SYMBOLIZE_JSON_VERSION = 1 };
 
 struct symbolize_options {
 	struct naming naming;
-	const char *image, *style;
+	const char *image, *style, *snapshot;
 	uint64_t pid;
 	bool json, is_return, aliases, no_inlines;
 	bool functions, inlines, pretty, addresses, basenames, demangle;
@@ -48,6 +48,8 @@ static const struct option symbolize_rows[] = {
 	ALIAS(0, "exe", "FILE", image),
 	ALIAS(0, "obj", "FILE", image),
 	ROW(OPTION_NUMBER, 0, "pid", "PID", pid, "the addresses are of the running process PID"),
+	ROW(OPTION_TEXT, 0, "snapshot", "FILE", snapshot,
+	    "the addresses are of a process (--pid) in this snapshot or core file"),
 	ROW(OPTION_FLAG, 0, "return", NULL, is_return,
 	    "they are return addresses: name the calls before them"),
 	ROW(OPTION_FLAG, 0, "aliases", NULL, aliases,
@@ -474,17 +476,32 @@ static struct imp_error *check_target(struct session *session)
 				       : NULL;
 }
 
-static struct imp_error *run_session(struct session *session, const struct operands *operands)
+static struct imp_error *check_whose(const struct symbolize_options *options,
+				     const struct operands *operands)
 {
-	const struct symbolize_options *options = session->options;
-	if (options->image && options->pid)
-		return error_new(IMP_ERR_USAGE, "addresses are of --image or of --pid, not both");
-	if (operands->count && !options->image && !options->pid)
+	bool is_process = options->pid || options->snapshot;
+	if (options->image && is_process)
+		return error_new(IMP_ERR_USAGE, "addresses are of --image or of %s, not both",
+				 options->snapshot ? "--snapshot" : "--pid");
+	if (operands->count && !options->image && !is_process)
 		return error_new(IMP_ERR_USAGE,
 				 "whose addresses? name a file or build ID with --image, or a "
 				 "process with --pid");
-	struct imp_error *err = choose_style(session);
-	if (!err && options->pid)
+	if (options->pid > INT32_MAX)
+		return error_new(IMP_ERR_USAGE, "--pid: no process");
+	return NULL;
+}
+
+static struct imp_error *run_session(struct session *session, const struct operands *operands)
+{
+	const struct symbolize_options *options = session->options;
+	struct imp_error *err = check_whose(options, operands);
+	if (!err)
+		err = choose_style(session);
+	if (!err && options->snapshot)
+		err = process_places_open_snapshot(options->snapshot, (uint32_t)options->pid,
+						   &session->process);
+	else if (!err && options->pid)
 		err = process_places_open((uint32_t)options->pid, &session->process);
 	if (!err)
 		err = open_symbolizer(session);
@@ -520,7 +537,8 @@ static int symbolize_run(const struct invocation *invocation, struct imp_error *
 const struct command command_symbolize = {
 	.name = "symbolize",
 	.summary = "Name addresses: functions, source lines, inlined calls",
-	.usage = "symbolize --image FILE|ID|--pid PID [OPTIONS] [ADDRESS...]",
+	.usage = "symbolize --image FILE|ID | --pid PID | --snapshot FILE [--pid PID] [OPTIONS] "
+		 "[ADDRESS...]",
 	.description =
 		"Without addresses they are read from standard input, one a line, \"FILE "
 		"ADDRESS\"\nwhere neither --image nor --pid is given. Addresses of files are "

@@ -24,6 +24,7 @@ struct which_options {
 	bool json;
 	const char *copy;
 	uint64_t pid;
+	const char *snapshot;
 	bool is_quiet;
 	unsigned verbose;
 };
@@ -41,6 +42,8 @@ static const struct option which_rows[] = {
 	ROW(OPTION_FLAG, 'l', "long", NULL, is_long,
 	    "the build ID, what the file has of names, the source that had it, the path"),
 	ROW(OPTION_NUMBER, 'p', "pid", "PID", pid, "the process whose line of maps it is"),
+	ROW(OPTION_TEXT, 0, "snapshot", "FILE", snapshot,
+	    "ADDR or PATH is of a process (--pid) in this snapshot or core file"),
 	ROW(OPTION_FLAG, 0, "json", NULL, json, "as JSON"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (-vv: for debugging)"),
@@ -211,7 +214,10 @@ static int which_run(const struct invocation *invocation, struct imp_error **err
 		*err = error_new(IMP_ERR_USAGE, "--pid: no process");
 	if (!*err)
 		*err = naming_finder(&options->naming, invocation->log, &finder);
-	if (!*err)
+	if (!*err && options->snapshot)
+		*err = subject_read_snapshot(options->snapshot, &invocation->operands,
+					     (uint32_t)options->pid, &subject);
+	else if (!*err)
 		*err = subject_read(finder, &invocation->operands, (uint32_t)options->pid,
 				    &subject);
 	if (!*err)
@@ -224,7 +230,7 @@ static int which_run(const struct invocation *invocation, struct imp_error **err
 const struct command command_which = {
 	.name = "which",
 	.summary = "Show the file behind a build ID or an address",
-	.usage = "which [--debug] [--copy TO] ID | FILE | PID ADDR | PID PATH | LINE",
+	.usage = "which [--debug] [--copy TO] ID | FILE | [--snapshot FILE] PID ADDR|PATH | LINE",
 	.description =
 		"ID is a build ID or at least six of its first digits; ADDR is hexadecimal; LINE\n"
 		"is a line of /proc/PID/maps. The file is verified by its own build ID. For an\n"

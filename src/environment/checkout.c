@@ -108,18 +108,6 @@ static struct imp_error *copy_object(int from, int to, const char *path, uint64_
 	}
 }
 
-static struct imp_error *note_missing(struct checkout *ret, uint32_t image, const char *why)
-{
-	for (size_t i = 0; i < ret->missing.count; i++)
-		if (ret->missing.items[i].image == image)
-			return NULL;
-	struct checkout_missing *missing = array_add(&ret->missing);
-	if (!missing)
-		return &imp_error_no_memory;
-	*missing = (struct checkout_missing){ .image = image, .why = why };
-	return NULL;
-}
-
 static struct imp_error *put_file(const struct checkout_plan *plan, struct store *store, int root,
 				  const struct checkout_file *file, struct checkout *ret)
 {
@@ -130,7 +118,7 @@ static struct imp_error *put_file(const struct checkout_plan *plan, struct store
 	if (err)
 		return err;
 	if (from < 0)
-		return note_missing(ret, file->image, why);
+		return checkout_note_missing(ret, file->image, why);
 	_cleanup_close_ int parent = beneath_open_parent(root, file->path, true, &name);
 	_cleanup_close_ int to =
 		parent < 0 ? -1

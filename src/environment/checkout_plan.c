@@ -35,6 +35,18 @@ static const char *safe_path(const char *path)
 	return path + 1;
 }
 
+struct imp_error *checkout_note_missing(struct checkout *ret, uint32_t image, const char *why)
+{
+	for (size_t i = 0; i < ret->missing.count; i++)
+		if (ret->missing.items[i].image == image)
+			return NULL;
+	struct checkout_missing *missing = array_add(&ret->missing);
+	if (!missing)
+		return &imp_error_no_memory;
+	*missing = (struct checkout_missing){ .image = image, .why = why };
+	return NULL;
+}
+
 static const struct snapshot_image *image_of(const struct checkout_plan *plan,
 					     const struct snapshot_process *process, size_t at,
 					     uint32_t *number)
@@ -88,14 +100,21 @@ static bool fits(const struct checkout_plan *plan, uint32_t tree,
 }
 
 static struct imp_error *put(struct checkout_plan *plan, uint32_t tree,
-			     const struct snapshot_process *process)
+			     const struct snapshot_process *process, struct checkout *ret)
 {
 	for (size_t i = 0; i < process->mapping_count; i++) {
 		uint32_t number;
 		const struct snapshot_image *image = image_of(plan, process, i, &number);
 		const char *path = safe_path(snapshot_path_in_root(process->root, image->path));
-		if (image->kind != MAPPED_FILE || !path || image_at(plan, tree, path) != NOTHING)
+		if (image->kind != MAPPED_FILE || (path && image_at(plan, tree, path) != NOTHING))
 			continue;
+		if (!path) {
+			struct imp_error *err = checkout_note_missing(
+				ret, number, "its path leads to no place in the directory");
+			if (err)
+				return err;
+			continue;
+		}
 		struct checkout_file *file = array_add(&plan->files);
 		if (!file || !table_insert(&plan->by_path, path_hash(tree, path),
 					   (uint32_t)plan->files.count - 1))
@@ -161,7 +180,7 @@ struct imp_error *checkout_plan_make(struct checkout_plan *plan, uint32_t pid, s
 		uint32_t tree;
 		struct imp_error *err = find_tree(plan, process, ret, &tree);
 		if (!err)
-			err = put(plan, tree, process);
+			err = put(plan, tree, process, ret);
 		if (err)
 			return err;
 		uint32_t *member = array_add(&ret->trees.items[tree].processes);

@@ -28,4 +28,8 @@ void checkout_plan_fini(struct checkout_plan *plan);
 struct imp_error *checkout_plan_make(struct checkout_plan *plan, uint32_t pid,
 				     struct checkout *ret) MUST_CHECK;
 
+// Notes that IMAGE cannot be had, once. WHY is a constant.
+struct imp_error *checkout_note_missing(struct checkout *ret, uint32_t image,
+					const char *why) MUST_CHECK;
+
 #endif

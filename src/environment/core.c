@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "environment/core_file.h"
+#include "environment/mapped_name.h"
 #include "model/elf_face.h"
 
 // The image of a loaded file or vdso: its first byte is at `base`.
@@ -81,18 +82,6 @@ struct image_key {
 	uint64_t base;
 };
 
-// The kernel marks what was deleted in the name; whether a file was really named so, no core tells.
-static struct imp_error *take_path(struct snapshot *snapshot, const char *path,
-				   struct snapshot_image *image)
-{
-	static const char mark[] = " (deleted)";
-	size_t length = strlen(path), mark_length = sizeof mark - 1;
-	image->is_deleted = length > mark_length && !strcmp(path + length - mark_length, mark);
-	_cleanup_free_ char *name =
-		strndup(path, image->is_deleted ? length - mark_length : length);
-	return name ? snapshot_text(snapshot, name, &image->path) : &imp_error_no_memory;
-}
-
 // The number of the image that is FOUND: one for each path and base.
 static struct imp_error *find_image(struct snapshot *snapshot, const struct core_file *core,
 				    const struct found *found, struct image_key **keys,
@@ -113,7 +102,9 @@ static struct imp_error *find_image(struct snapshot *snapshot, const struct core
 	if (!image)
 		return &imp_error_no_memory;
 	image->kind = found->kind;
-	struct imp_error *err = take_path(snapshot, found->path, image);
+	struct imp_error *err = found->kind == MAPPED_FILE
+					? mapped_name_take(snapshot, found->path, image)
+					: snapshot_text(snapshot, found->path, &image->path);
 	if (err || !found->base)
 		return err;
 	struct elf_face face;
@@ -203,6 +194,7 @@ static struct imp_error *describe(struct snapshot *snapshot, const struct core_f
 		return &imp_error_no_memory;
 	process->pid = core->pid;
 	process->parent = core->parent;
+	process->has_uid = true;
 	process->uid = core->uid;
 	struct imp_error *err = snapshot_text(snapshot, core->comm, &process->comm);
 	if (!err)

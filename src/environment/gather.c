@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "environment/content_hash.h"
+#include "environment/mapped_name.h"
 #include "environment/users.h"
 #include "live/cgroup.h"
 #include "live/kernel.h"
@@ -167,14 +168,6 @@ static struct imp_error *look_into_file(struct gatherer *gatherer, struct proces
 	return err;
 }
 
-static bool is_jitdump(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	size_t length = strlen(name);
-	return !strncmp(name, "jit-", 4) && length > 9 && !strcmp(name + length - 5, ".dump");
-}
-
 static struct imp_error *add_image(struct gatherer *gatherer, struct process_view *view,
 				   const struct mapping *mapping, uint32_t *ret)
 {
@@ -184,7 +177,8 @@ static struct imp_error *add_image(struct gatherer *gatherer, struct process_vie
 	struct snapshot_image *image = snapshot_add_image(snapshot);
 	if (!image)
 		return &imp_error_no_memory;
-	image->kind = file->kind == MAPPED_FILE && is_jitdump(file->path) ? MAPPED_JIT : file->kind;
+	image->kind = file->kind == MAPPED_FILE && mapped_name_is_jitdump(file->path) ? MAPPED_JIT
+										      : file->kind;
 	image->id = file->id;
 	image->id_is_known = file->id_is_known;
 	image->is_deleted = file->is_deleted && file->kind == MAPPED_FILE;
@@ -337,6 +331,7 @@ static struct imp_error *take_process(struct gatherer *gatherer, const struct pr
 	char status[4096];
 	proc_text(gatherer->proc, status, sizeof status, "%u/status", from->pid);
 	const char *uid = strstr(status, "\nUid:");
+	process->has_uid = uid != NULL;
 	process->uid = uid ? (uint32_t)strtoul(uid + 5, NULL, 10) : 0;
 	const struct text_place texts[] = {
 		{ &process->comm, from->comm },

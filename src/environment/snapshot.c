@@ -47,7 +47,7 @@ struct snapshot_image *snapshot_add_image(struct snapshot *snapshot)
 {
 	struct snapshot_image *image = array_add(&snapshot->images);
 	if (image)
-		image->path = image->soname = image->package = "";
+		image->path = image->soname = image->package = image->identity = "";
 	return image;
 }
 

@@ -25,6 +25,8 @@ struct snapshot_image {
 	// The bytes were looked at: no ID then means that there is none.
 	bool id_is_known;
 	bool is_deleted;
+	// Of recordings, how sure the ID is: identity_name() of model/image.h; "" otherwise.
+	const char *identity;
 	// SHA-256 of the file, for images without an ID.
 	bool has_content_hash;
 	uint8_t content_hash[CONTENT_HASH_SIZE];
@@ -45,6 +47,8 @@ struct snapshot_mapping {
 
 struct snapshot_process {
 	uint32_t pid, parent;
+	// Recordings do not tell the user.
+	bool has_uid;
 	uint32_t uid;
 	// Since boot, and in nanoseconds since 1970; 0 when not known.
 	uint64_t start_ticks, start_ns;

@@ -155,6 +155,7 @@ static struct imp_error *take_image(struct reader *reader, const json_t *line)
 {
 	static const struct text_member members[] = {
 		{ "path", offsetof(struct snapshot_image, path) },
+		{ "identity", offsetof(struct snapshot_image, identity) },
 		{ "soname", offsetof(struct snapshot_image, soname) },
 		{ "package", offsetof(struct snapshot_image, package) },
 		{ 0 },
@@ -218,6 +219,7 @@ static struct imp_error *take_process(struct reader *reader, const json_t *line)
 		return &imp_error_no_memory;
 	process->pid = (uint32_t)number_of(line, "pid");
 	process->parent = (uint32_t)number_of(line, "parent");
+	process->has_uid = json_is_integer(json_object_get(line, "uid"));
 	process->uid = (uint32_t)number_of(line, "uid");
 	process->start_ns = time_of(line, "start");
 	process->start_ticks = number_of(line, "start_ticks");

@@ -96,6 +96,7 @@ static void write_image(struct json *json, const struct snapshot_image *image, s
 	if (image->id_is_known && build_id_is_none(&image->id))
 		json_member_string(json, "id", NULL);
 	member_id(json, "id", &image->id);
+	member_text(json, "identity", image->identity);
 	if (image->has_content_hash) {
 		char hash[2 * CONTENT_HASH_SIZE + 1];
 		hex_format(image->content_hash, CONTENT_HASH_SIZE, hash);
@@ -144,7 +145,8 @@ static void write_process(struct json *json, const struct snapshot *snapshot,
 	member_text(json, "comm", process->comm);
 	member_text(json, "command", process->command);
 	member_text(json, "exe", process->exe);
-	json_member_uint(json, "uid", process->uid);
+	if (process->has_uid)
+		json_member_uint(json, "uid", process->uid);
 	member_text(json, "user", process->user);
 	member_text(json, "cgroup", process->cgroup);
 	member_text(json, "unit", process->unit);

@@ -15,3 +15,8 @@ struct imp_error *source_snapshot(const char *name, const struct gather_options 
 		return gather_live(live ? live : &here, ret);
 	return core_is_file(name) ? core_snapshot(name, ret) : snapshot_read(name, ret);
 }
+
+bool source_is_snapshot(const char *name)
+{
+	return core_is_file(name) || snapshot_is_file(name);
+}

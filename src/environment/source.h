@@ -11,4 +11,7 @@
 struct imp_error *source_snapshot(const char *name, const struct gather_options *live,
 				  struct snapshot **ret) MUST_CHECK;
 
+// Whether NAME is a snapshot or a core file, by its first bytes.
+bool source_is_snapshot(const char *name);
+
 #endif

@@ -308,6 +308,41 @@ struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint
 	return place_in(&stretch, address);
 }
 
+bool timeline_next_process(const struct timeline *timeline, size_t *at, uint32_t *pid)
+{
+	const struct spaces *spaces = &timeline->replay.spaces;
+	while (*at < spaces->owners.count) {
+		const struct owner *owner = &spaces->owners.items[(*at)++];
+		if (owner->side != SIDE_USER || owner->space == NO_SPACE)
+			continue;
+		*pid = owner->pid;
+		return true;
+	}
+	return false;
+}
+
+bool timeline_last_mapping(const struct timeline *timeline, uint32_t pid, unsigned cpumode,
+			   abs_addr address, struct stretch *ret)
+{
+	const struct spaces *spaces = &timeline->replay.spaces;
+	const struct owner *owner = cpumode == MISC_KERNEL
+					    ? timeline->modules
+					    : spaces_find_owner(spaces, SIDE_USER, pid);
+	if (!owner || owner->space == NO_SPACE)
+		return false;
+	const struct range *range = ranges_at_or_after(
+		&spaces->ranges, spaces->all.items[owner->space].root, address.value);
+	if (!range)
+		return false;
+	const struct mapped *mapped = &timeline->replay.mapped.items[range->value];
+	*ret = (struct stretch){ .start = range->start,
+				 .end = range->end,
+				 .base = mapped->base,
+				 .image = mapped->image,
+				 .mapping = NO_MAPPING };
+	return true;
+}
+
 // What CHANGES tell of a thread, or else of its process.
 static uint32_t of_thread(const struct changes *changes, uint32_t pid, uint32_t tid, uint64_t time)
 {

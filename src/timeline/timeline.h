@@ -108,6 +108,16 @@ struct stretch timeline_find(const struct timeline *timeline, uint32_t pid, uint
 struct place timeline_locate(const struct timeline *timeline, uint32_t pid, uint64_t time,
 			     unsigned cpumode, abs_addr address, struct timeline_cache *cache);
 
+// Goes through the processes that had something mapped, in the order in which they were first heard
+// of: *AT begins as 0 and is moved on. False at the end.
+bool timeline_next_process(const struct timeline *timeline, size_t *at, uint32_t *pid);
+
+// The mapping that holds ADDRESS, or else the one behind it, as process PID had it last: at the end
+// of the recording, or when it ended. Modules and other code loaded into the kernel with
+// MISC_KERNEL. False when there is none. Times and the mapping's number are not set.
+bool timeline_last_mapping(const struct timeline *timeline, uint32_t pid, unsigned cpumode,
+			   abs_addr address, struct stretch *ret);
+
 // The command name of thread TID at TIME, lent by the timeline; NULL when not recorded.
 const char *timeline_comm(const struct timeline *timeline, uint32_t pid, uint32_t tid,
 			  uint64_t time);
