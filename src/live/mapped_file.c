@@ -70,6 +70,9 @@ struct mapped_files {
 	struct strings strings;
 	struct table table;
 	ARRAY_OF(struct entry) entries;
+	// The vdso of 64-bit processes, and the size of its mapping; 0: not seen yet.
+	struct entry vdso;
+	uint64_t vdso_size;
 };
 
 struct imp_error *mapped_files_new(unsigned flags, struct mapped_files **ret)
@@ -349,10 +352,19 @@ static struct imp_error *name_file(struct mapped_files *files, struct process_vi
 	return err;
 }
 
-// Reads the vdso: its bytes are what tells it from those of other processes.
-static struct imp_error *look_at_vdso(struct process_view *view, const struct raw_mapping *raw,
-				      struct entry *entry)
+// Reads the vdso: its bytes are what tells it from those of other processes. The kernel has one for
+// all processes of a kind, and only 64-bit ones have it above 4 GiB: it is read once.
+static struct imp_error *look_at_vdso(struct mapped_files *files, struct process_view *view,
+				      const struct raw_mapping *raw, struct entry *entry)
 {
+	uint64_t size = raw->mapping.end - raw->mapping.start;
+	bool is_64bit = raw->mapping.start > UINT32_MAX;
+	if (is_64bit && files->vdso_size == size) {
+		entry->scope = files->vdso.scope;
+		entry->file.id = files->vdso.file.id;
+		entry->file.id_is_known = true;
+		return NULL;
+	}
 	_cleanup_buffer_ struct buffer bytes = { 0 };
 	struct imp_error *err = process_vdso_read(view->proc, view->pid, raw->mapping.start,
 						  raw->mapping.end, &bytes);
@@ -361,6 +373,10 @@ static struct imp_error *look_at_vdso(struct process_view *view, const struct ra
 	entry->scope = hash_bytes(2, bytes.bytes, bytes.size);
 	entry->file.id = elf_face_id_of_memory(bytes.bytes, bytes.size);
 	entry->file.id_is_known = true;
+	if (is_64bit) {
+		files->vdso = *entry;
+		files->vdso_size = size;
+	}
 	return NULL;
 }
 
@@ -400,7 +416,7 @@ struct imp_error *mapped_files_bind(struct mapped_files *files, struct process_v
 	struct imp_error *err =
 		strings_intern(&files->strings, raw->name, raw->name_length, &entry.name);
 	if (!err && entry.file.kind == MAPPED_VDSO && !(files->flags & MAPPED_WITHOUT_IDS))
-		err = look_at_vdso(view, raw, &entry);
+		err = look_at_vdso(files, view, raw, &entry);
 	if (err)
 		return err;
 	// File systems without a device of their own (btrfs with its subvolumes, overlayfs) give

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Reading a process's mappings by ioctl or from text.
+// Reading a process's mappings as text, and by ioctl what the text does not tell.
 #include "live/maps.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 void mappings_fini(struct mappings *mappings)
 {
 	array_fini(mappings);
+	buffer_fini(&mappings->text);
 }
 
 // struct procmap_query of linux/fs.h since 6.11, which Debian 12 does not have.
@@ -33,21 +34,10 @@ struct map_query {
 };
 
 enum {
-	QUERY_READABLE = 1,
-	QUERY_WRITABLE = 2,
-	QUERY_EXECUTABLE = 4,
-	QUERY_SHARED = 8,
 	QUERY_COVERING_OR_NEXT = 16,
 };
 
 #define MAP_QUERY _IOWR('f', 17, struct map_query)
-
-static uint8_t protection_of(uint64_t flags)
-{
-	return (uint8_t)((flags & QUERY_READABLE ? PROT_READ : 0) |
-			 (flags & QUERY_WRITABLE ? PROT_WRITE : 0) |
-			 (flags & QUERY_EXECUTABLE ? PROT_EXEC : 0));
-}
 
 static struct imp_error *keep_mapping(struct mappings *mappings, const struct mapping *mapping)
 {
@@ -58,85 +48,44 @@ static struct imp_error *keep_mapping(struct mappings *mappings, const struct ma
 	return NULL;
 }
 
-// Asks for the ID of the mapping that begins at START. False when the kernel has none.
-static bool query_id(int fd, uint64_t start, struct build_id *ret)
+// Asks about the mapping that begins where RAW does. False when the kernel does not answer, or
+// another file is mapped there meanwhile.
+static bool ask(int fd, const struct raw_mapping *raw, struct map_query *query)
+{
+	query->size = sizeof *query;
+	query->address = raw->mapping.start;
+	return ioctl(fd, MAP_QUERY, query) >= 0 && query->start == raw->mapping.start &&
+	       query->inode == raw->inode && query->major == raw->major &&
+	       query->minor == raw->minor;
+}
+
+static bool query_id(int fd, const struct raw_mapping *raw, struct build_id *ret)
 {
 	uint8_t bytes[BUILD_ID_MOST_BYTES];
-	struct map_query query = { .size = sizeof query,
-				   .address = start,
-				   .id = (uintptr_t)bytes,
-				   .id_size = sizeof bytes };
-	if (ioctl(fd, MAP_QUERY, &query) < 0 || query.start != start)
+	struct map_query query = { .id = (uintptr_t)bytes, .id_size = sizeof bytes };
+	if (!ask(fd, raw, &query))
 		return false;
 	*ret = build_id_of(bytes, query.id_size);
 	return query.id_size > 0;
 }
 
-static struct imp_error *take_query(struct process_view *view, int fd,
-				    const struct map_query *query, const char *name,
-				    struct mapped_files *files, struct mappings *ret)
+// The name of RAW as it is, without escapes, into NAME.
+static bool query_name(int fd, const struct raw_mapping *raw, char *name, size_t size,
+		       size_t *length)
 {
-	struct raw_mapping raw = {
-		.mapping = { .start = query->start,
-			     .end = query->end,
-			     .offset = query->offset,
-			     .protection = protection_of(query->protection),
-			     .is_shared = query->protection & QUERY_SHARED },
-		.major = query->major,
-		.minor = query->minor,
-		.inode = query->inode,
-		.name = name,
-		.name_length = query->name_size ? query->name_size - 1 : 0,
-	};
-	bool is_new;
-	struct imp_error *err = mapped_files_bind(files, view, &raw, &is_new, &raw.mapping.file);
-	if (err)
-		return err;
-	struct build_id id;
-	if (is_new && query->inode && query_id(fd, query->start, &id))
-		mapped_files_set_id(files, raw.mapping.file, &id);
-	if (is_new)
-		mapped_files_look_for_id(files, view, &raw.mapping);
-	return keep_mapping(ret, &raw.mapping);
+	struct map_query query = { .name = (uintptr_t)name, .name_size = (uint32_t)size };
+	if (!ask(fd, raw, &query) || !query.name_size)
+		return false;
+	*length = query.name_size - 1;
+	return true;
 }
 
-enum reading {
-	READ_WHOLE,
-	// The address space went away in the middle.
-	READ_CUT,
-	// The kernel does not know the ioctl; nothing was read.
-	READ_NOT_POSSIBLE
-};
-
-// Reads by ioctl from FD.
-static struct imp_error *read_queries(struct process_view *view, int fd, bool all,
-				      struct mapped_files *files, struct mappings *ret,
-				      enum reading *reading)
+// Whether the address space is still there: its text ends early when it goes away. Kernels that do
+// not know the ioctl cannot say.
+static bool is_gone(int fd)
 {
-	char name[PATH_MAX + 64];
-	for (uint64_t address = 0;;) {
-		struct map_query query = {
-			.size = sizeof query,
-			.flags = QUERY_COVERING_OR_NEXT | (all ? 0U : QUERY_EXECUTABLE),
-			.address = address,
-			.name = (uintptr_t)name,
-			.name_size = sizeof name,
-		};
-		if (ioctl(fd, MAP_QUERY, &query) < 0) {
-			if (errno == EINTR)
-				continue;
-			*reading = errno == ENOTTY || errno == EINVAL ? READ_NOT_POSSIBLE
-				   : errno == ENOENT		      ? READ_WHOLE
-								      : READ_CUT;
-			return NULL;
-		}
-		struct imp_error *err = take_query(view, fd, &query, name, files, ret);
-		if (err)
-			return err;
-		if (query.end <= address)
-			return NULL;
-		address = query.end;
-	}
+	struct map_query query = { .size = sizeof query, .flags = QUERY_COVERING_OR_NEXT };
+	return ioctl(fd, MAP_QUERY, &query) < 0 && errno == ESRCH;
 }
 
 // A hexadecimal (BASE 16) or decimal number that ends with AFTER, which is skipped too.
@@ -190,75 +139,127 @@ static bool parse_line(const char *at, const char *end, struct raw_mapping *ret)
 	return ret->mapping.start < ret->mapping.end;
 }
 
-bool maps_next_line(const char **at, const char *end, struct raw_mapping *ret)
+// Whether the line says that its mapping cannot be executed: "START-END r--p …".
+static bool is_plain_data(const char *line, const char *end)
+{
+	const char *space = memchr(line, ' ', (size_t)(end - line));
+	return space && end - space > 4 && space[3] == '-';
+}
+
+static bool next_line(const char **at, const char *end, bool only_code, struct raw_mapping *ret)
 {
 	while (*at < end) {
 		const char *line = *at;
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		const char *line_end = newline ? newline : end;
 		*at = newline ? newline + 1 : end;
-		if (parse_line(line, line_end, ret))
+		if (only_code && is_plain_data(line, line_end))
+			continue;
+		if (parse_line(line, line_end, ret) &&
+		    (!only_code || ret->mapping.protection & PROT_EXEC))
 			return true;
 	}
 	return false;
 }
 
-static struct imp_error *read_text(struct process_view *view, int fd, bool all,
-				   struct mapped_files *files, struct mappings *ret,
-				   enum proc_outcome *outcome)
+bool maps_next_line(const char **at, const char *end, struct raw_mapping *ret)
 {
-	_cleanup_buffer_ struct buffer text = { 0 };
-	struct imp_error *err = file_slurp(fd, "maps", (size_t)256 << 20, &text);
+	return next_line(at, end, false, ret);
+}
+
+// How a process's maps are read.
+struct reading {
+	struct process_view view;
+	int fd;
+	const struct maps_options *options;
+	struct mapped_files *files;
+	struct mappings *mappings;
+};
+
+// Binds RAW to its file; at first sight the kernel is asked for its ID, and if it does not tell,
+// the file is.
+static struct imp_error *take_line(struct reading *reading, struct raw_mapping *raw)
+{
+	char name[PATH_MAX + 64];
+	bool may_ask = !reading->options->text;
+	raw->is_escaped = memmem(raw->name, raw->name_length, "\\012", 4) != NULL;
+	if (raw->is_escaped && may_ask &&
+	    query_name(reading->fd, raw, name, sizeof name, &raw->name_length)) {
+		raw->name = name;
+		raw->is_escaped = false;
+	}
+	bool is_new;
+	struct imp_error *err =
+		mapped_files_bind(reading->files, &reading->view, raw, &is_new, &raw->mapping.file);
+	if (err)
+		return err;
+	struct build_id id;
+	if (is_new && may_ask && raw->inode && query_id(reading->fd, raw, &id))
+		mapped_files_set_id(reading->files, raw->mapping.file, &id);
+	if (is_new)
+		mapped_files_look_for_id(reading->files, &reading->view, &raw->mapping);
+	return keep_mapping(reading->mappings, &raw->mapping);
+}
+
+static bool ends_with_gate(const struct buffer *text)
+{
+	static const char gate[] = "[vsyscall]\n";
+	size_t length = sizeof gate - 1;
+	return text->size >= length && !memcmp(text->bytes + text->size - length, gate, length);
+}
+
+// Reads the text as a whole: it costs the kernel less than half of what asking for each mapping
+// does. *IS_CUT says that the address space went away meanwhile.
+static struct imp_error *read_text(struct reading *reading, bool *is_cut)
+{
+	struct buffer *text = &reading->mappings->text;
+	text->size = 0;
+	*is_cut = false;
+	struct imp_error *err = file_slurp(reading->fd, "maps", (size_t)256 << 20, text);
 	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
 		imp_error_free(err);
-		*outcome = PROC_GONE;
+		*is_cut = true;
 		return NULL;
 	}
 	if (err)
 		return err;
-	const char *at = (const char *)text.bytes;
-	const char *end = at + text.size;
-	struct raw_mapping raw;
-	while (maps_next_line(&at, end, &raw)) {
-		if (!all && !(raw.mapping.protection & PROT_EXEC))
-			continue;
-		bool is_new;
-		err = mapped_files_bind(files, view, &raw, &is_new, &raw.mapping.file);
-		if (err)
-			return err;
-		if (is_new)
-			mapped_files_look_for_id(files, view, &raw.mapping);
-		err = keep_mapping(ret, &raw.mapping);
-		if (err)
-			return err;
-	}
+	// On x86 this always comes last.
+	*is_cut = !reading->options->text && text->size && !ends_with_gate(text) &&
+		  is_gone(reading->fd);
 	return NULL;
+}
+
+static struct imp_error *take_text(struct reading *reading)
+{
+	const char *at = (const char *)reading->mappings->text.bytes;
+	const char *end = at + reading->mappings->text.size;
+	struct raw_mapping raw;
+	struct imp_error *err = NULL;
+	while (!err && next_line(&at, end, !reading->options->all, &raw))
+		err = take_line(reading, &raw);
+	return err;
 }
 
 struct imp_error *maps_read(const struct proc *proc, uint32_t pid,
 			    const struct maps_options *options, struct mapped_files *files,
 			    struct mappings *ret, enum proc_outcome *outcome)
 {
-	struct maps_options defaults = { 0 };
-	if (!options)
-		options = &defaults;
-	size_t before = ret->count;
-	struct process_view view = process_view_of(proc, pid);
+	static const struct maps_options defaults = { 0 };
+	struct reading reading = { .view = process_view_of(proc, pid),
+				   .options = options ? options : &defaults,
+				   .files = files,
+				   .mappings = ret };
 	// An open maps file stays with its address space: when the process executes another program
 	// meanwhile, the reading ends early and begins once more.
 	for (unsigned attempt = 0; attempt < 3; attempt++) {
 		_cleanup_close_ int fd = proc_open_file(proc, outcome, "%u/maps", pid);
 		if (fd < 0)
 			return NULL;
-		enum reading reading = options->text ? READ_NOT_POSSIBLE : READ_WHOLE;
-		struct imp_error *err = NULL;
-		if (reading == READ_WHOLE)
-			err = read_queries(&view, fd, options->all, files, ret, &reading);
-		if (!err && reading == READ_NOT_POSSIBLE)
-			err = read_text(&view, fd, options->all, files, ret, outcome);
-		if (err || reading != READ_CUT || ret->count == before)
-			return err;
-		ret->count = before;
+		reading.fd = fd;
+		bool is_cut;
+		struct imp_error *err = read_text(&reading, &is_cut);
+		if (err || !is_cut)
+			return err ? err : take_text(&reading);
 	}
 	*outcome = PROC_GONE;
 	return NULL;
