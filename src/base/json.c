@@ -88,26 +88,36 @@ static unsigned utf8_length(const unsigned char *text)
 	return length;
 }
 
+// How many bytes at TEXT stand for themselves: printable ASCII but for quote and backslash.
+static size_t plain_length(const unsigned char *text)
+{
+	size_t length = 0;
+	while (text[length] >= 0x20 && text[length] < 0x7f && text[length] != '"' &&
+	       text[length] != '\\')
+		length++;
+	return length;
+}
+
 static void put_quoted(FILE *out, const char *text)
 {
 	putc('"', out);
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		unsigned length = utf8_length(at);
-		if (length == 0) {
-			fputs("\\ufffd", out);
-			at++;
-		} else if (length > 1) {
-			fwrite(at, 1, length, out);
-			at += length;
-		} else {
-			if (*at == '"' || *at == '\\')
-				fprintf(out, "\\%c", *at);
-			else if (*at < 0x20 || *at == 0x7f)
-				fprintf(out, "\\u%04x", *at);
-			else
-				putc(*at, out);
-			at++;
+		size_t plain = plain_length(at);
+		if (plain) {
+			fwrite(at, 1, plain, out);
+			at += plain;
+			continue;
 		}
+		unsigned length = utf8_length(at);
+		if (length == 0)
+			fputs("\\ufffd", out);
+		else if (length > 1)
+			fwrite(at, 1, length, out);
+		else if (*at == '"' || *at == '\\')
+			fprintf(out, "\\%c", *at);
+		else
+			fprintf(out, "\\u%04x", *at);
+		at += length ? length : 1;
 	}
 	putc('"', out);
 }
