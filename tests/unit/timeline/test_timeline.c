@@ -155,38 +155,3 @@ TEST(numbers_of_images_given_early_lead_to_the_final_ones)
 		   timeline_final_number(scene.timeline, other.image));
 	scene_leave(&scene);
 }
-
-TEST(processes_and_their_last_mappings_can_be_gone_through)
-{
-	struct scene scene;
-	begin(&scene);
-	map(&scene, 1, 1, 0x10000, "/a", 1);
-	map(&scene, 2, 1, 0x20000, "/b", 2);
-	fork_of(&scene, 3, 1, 2);
-	map(&scene, 4, 1, 0x10000, "/c", 3);
-	exit_of(&scene, 5, 2);
-	comm(&scene, 6, 3, "no mappings", false);
-	map_kernel(&scene, 0, 0xffffffffc0000000, 0x1000, 0, "[ext4]");
-	finish(&scene);
-	static const char *const paths[2][2] = { { "/c", "/b" }, { "/a", "/b" } };
-	uint32_t pid = 0;
-	size_t at = 0;
-	for (uint32_t i = 0; i < 2; i++) {
-		REQUIRE(timeline_next_process(scene.timeline, &at, &pid));
-		CHECK_UINT(pid, i + 1);
-		struct stretch found = { 0 };
-		for (uint64_t k = 0; k < 2; k++) {
-			REQUIRE(timeline_last_mapping(scene.timeline, pid, MISC_USER,
-						      abs_addr_of(found.end), &found));
-			CHECK_UINT(found.start, 0x10000 * (k + 1));
-			CHECK_TEXT(timeline_image(scene.timeline, found.image)->path, paths[i][k]);
-		}
-		CHECK(!timeline_last_mapping(scene.timeline, pid, MISC_USER, abs_addr_of(found.end),
-					     &found));
-	}
-	CHECK(!timeline_next_process(scene.timeline, &at, &pid));
-	struct stretch module = { 0 };
-	REQUIRE(timeline_last_mapping(scene.timeline, 0, MISC_KERNEL, abs_addr_of(0), &module));
-	CHECK_UINT(module.start, 0xffffffffc0000000);
-	leave(&scene);
-}
