@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// What a process has mapped now: read as text, and each file that is new asked for its build ID with
-// PROCMAP_QUERY where the kernel knows it (6.11).
+// What a process has mapped now: read as text, and each file that is new asked for its build ID
+// with PROCMAP_QUERY where the kernel knows it (6.11).
 #ifndef LIVE_MAPS_H
 #define LIVE_MAPS_H
 
