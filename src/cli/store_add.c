@@ -41,6 +41,9 @@ struct found {
 
 struct addition {
 	struct intake intake;
+	struct store_seen *seen;
+	// Files of trees that need not be opened.
+	size_t seen_files;
 	ARRAY_OF(struct found) files;
 	// One for each worker.
 	struct intake_counts *counts;
@@ -65,7 +68,10 @@ static struct imp_error *note_tree(struct addition *add, const char *dir)
 	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	struct imp_error *err = walk ? NULL : error_system(errno, "%s: cannot walk", dir);
 	for (FTSENT *file; !err && (file = fts_read(walk));) {
-		if (file->fts_info == FTS_F)
+		if (file->fts_info == FTS_F &&
+		    store_seen_knows(add->seen, file->fts_path, file->fts_statp))
+			add->seen_files++;
+		else if (file->fts_info == FTS_F)
 			err = note_file(add, file->fts_path, false);
 		else if (file->fts_info == FTS_DNR || file->fts_info == FTS_ERR)
 			log_message(add->intake.log, LOG_WARNING, "%s: cannot be read: %s",
@@ -154,7 +160,7 @@ static struct imp_error *add_all(struct addition *add, const struct operands *op
 
 static void print_counts(const struct addition *add, const struct store_batch_counts *batch)
 {
-	size_t known = batch->known;
+	size_t known = batch->known + add->seen_files;
 	size_t unreadable = 0;
 	for (unsigned i = 0; i < add->workers; i++) {
 		known += add->counts[i].known;
@@ -179,9 +185,13 @@ static struct imp_error *add_to(struct store *store, const struct invocation *in
 	if (!add->counts)
 		return &imp_error_no_memory;
 	add->intake = (struct intake){ .store = store, .log = invocation->log };
-	struct imp_error *err = store_batch_new(store, &add->intake.batch);
+	_cleanup_(cleanup_store_seen) struct store_seen *seen = NULL;
+	struct imp_error *err = store_seen_new(store, &seen);
+	if (!err)
+		err = store_batch_new(store, &add->intake.batch);
 	if (err)
 		return err;
+	add->seen = seen;
 	err = add_all(add, &invocation->operands);
 	// What was taken in before a failure stays.
 	struct store_batch_counts counts = { 0 };

@@ -42,6 +42,8 @@ const struct build_id *elf_image_id(const struct elf_image *image);
 struct imp_error *elf_build_id_read(const char *path, struct build_id *ret) MUST_CHECK;
 struct imp_error *elf_build_id_read_fd(int fd, const char *path, uint64_t offset,
 				       struct build_id *ret) MUST_CHECK;
+// The same of a file in memory.
+struct build_id elf_build_id_read_memory(const void *bytes, size_t size);
 
 struct load_segment {
 	uint64_t offset, address, file_size, memory_size;

@@ -106,6 +106,13 @@ struct imp_error *elf_build_id_read_fd(int fd, const char *path, uint64_t offset
 	return NULL;
 }
 
+struct build_id elf_build_id_read_memory(const void *bytes, size_t size)
+{
+	struct elf_reader reader;
+	elf_reader_over_memory(&reader, bytes, size);
+	return elf_reader_build_id(&reader);
+}
+
 struct imp_error *elf_build_id_read(const char *path, struct build_id *ret)
 {
 	// Without O_NONBLOCK a FIFO among the files would wait for a writer.

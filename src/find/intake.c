@@ -58,6 +58,46 @@ static bool is_wanted(const struct elf_brief *brief, const struct build_id *id)
 	return brief->type == ET_REL && (!build_id_is_none(id) || brief->is_module);
 }
 
+enum {
+	// Files up to here are read once, into memory.
+	SMALL_BYTES = 1 << 20,
+};
+
+static struct imp_error *check_unchanged(int fd, const char *path, const struct stat *before)
+{
+	struct stat now;
+	if (fstat(fd, &now) < 0)
+		return error_system(errno, "%s: cannot stat", path);
+	if (now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
+		return NULL;
+	return error_new(IMP_ERR_SYSTEM, "%s: changed while it was read", path);
+}
+
+// As add_plain(), but what the file is, its ID, and the bytes that are kept, come of one reading.
+static struct imp_error *add_small(const struct intake *intake, int fd, struct store_item *item,
+				   enum intake_outcome *ret)
+{
+	size_t size = (size_t)item->source->st_size;
+	_cleanup_free_ uint8_t *bytes = malloc(size + 1);
+	if (!bytes)
+		return &imp_error_no_memory;
+	size_t got;
+	struct imp_error *err = file_pread(fd, item->path, bytes, size, 0, &got);
+	if (!err)
+		err = check_unchanged(fd, item->path, item->source);
+	if (err)
+		return err;
+	struct elf_brief brief;
+	elf_brief_read_memory(bytes, got, &brief);
+	item->id = elf_build_id_read_memory(bytes, got);
+	if (!is_wanted(&brief, &item->id))
+		return NULL;
+	intake_describe(&brief, item);
+	*ret = INTAKE_ADDED;
+	return store_batch_add_memory(intake->batch, item, bytes, got);
+}
+
 static struct imp_error *add_plain(const struct intake *intake, int fd, struct store_item *item,
 				   enum intake_outcome *ret)
 {
@@ -128,5 +168,7 @@ struct imp_error *intake_fd(const struct intake *intake, int fd, const char *pat
 		*ret = INTAKE_KNOWN;
 		return NULL;
 	}
+	if (is_elf && stat.st_size <= SMALL_BYTES)
+		return add_small(intake, fd, &item, ret);
 	return is_elf ? add_plain(intake, fd, &item, ret) : add_packed(intake, fd, &item, ret);
 }

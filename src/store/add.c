@@ -30,8 +30,15 @@ static struct imp_error *add(struct store *store, const struct store_item *item,
 	err = pending_sync(store, &pending);
 	if (!err)
 		err = store_lock(store, LOCK_ADD, &lock);
+	struct entry_name name = pending_entry(&pending);
+	struct shard_dirs dirs = { -1, -1 };
 	if (!err)
-		err = pending_publish(store, &pending, ret);
+		err = shard_dirs_open(store, &name, &dirs);
+	if (!err)
+		err = pending_publish(store, &dirs, &pending, ret);
+	if (!err)
+		err = pending_note(store, &pending, 1);
+	shard_dirs_fini(&dirs);
 	pending_fini(store, &pending);
 	return err;
 }
@@ -112,8 +119,8 @@ bool store_knows_path(struct store *store, const char *path, const struct stat *
 
 enum {
 	// What a batch gathers before it commits by itself.
-	BATCH_FILES = 4096,
-	BATCH_BYTES = 1 << 30,
+	BATCH_FILES = 16384,
+	BATCH_BYTES = 256 << 20,
 };
 
 struct store_batch {
@@ -142,6 +149,10 @@ struct imp_error *store_batch_new(struct store *store, struct store_batch **ret)
 struct gathered {
 	struct store_batch *batch;
 	ARRAY_OF(struct pending);
+	// Where those begin whose entries stand in one directory.
+	struct {
+		ARRAY_OF(size_t);
+	} shards;
 };
 
 // One call for the whole file system is cheaper than one for each of many files, dearer for few.
@@ -179,23 +190,79 @@ static void count_added(struct store_batch *batch, const struct store_added *add
 	pthread_mutex_unlock(&batch->mutex);
 }
 
-static struct imp_error *publish_piece(void *arg, unsigned worker, size_t piece)
+static int compare_pending(const void *left, const void *right)
+{
+	struct entry_name a = pending_entry(left);
+	struct entry_name b = pending_entry(right);
+	return a.is_hash != b.is_hash ? a.is_hash - b.is_hash : strcmp(a.text, b.text);
+}
+
+static bool is_same_shard(const struct pending *left, const struct pending *right)
+{
+	struct entry_name a = pending_entry(left);
+	struct entry_name b = pending_entry(right);
+	return a.is_hash == b.is_hash && !strncmp(a.text, b.text, 2);
+}
+
+// Sorts what has gathered, and says where each shard of it begins; one more is the end.
+static struct imp_error *find_shards(struct gathered *gathered)
+{
+	if (gathered->count)
+		qsort(gathered->items, gathered->count, sizeof *gathered->items, compare_pending);
+	if (!array_reserve(&gathered->shards, gathered->count + 1))
+		return &imp_error_no_memory;
+	for (size_t i = 0; i < gathered->count; i++)
+		if (!i || !is_same_shard(&gathered->items[i - 1], &gathered->items[i]))
+			gathered->shards.items[gathered->shards.count++] = i;
+	gathered->shards.items[gathered->shards.count] = gathered->count;
+	return NULL;
+}
+
+static struct imp_error *publish_shard(void *arg, unsigned worker, size_t piece)
 {
 	(void)worker;
 	struct gathered *gathered = arg;
-	struct store_added added = { 0 };
-	struct imp_error *err =
-		pending_publish(gathered->batch->store, &gathered->items[piece], &added);
-	if (!err)
-		count_added(gathered->batch, &added);
+	struct store *store = gathered->batch->store;
+	size_t first = gathered->shards.items[piece];
+	size_t end = gathered->shards.items[piece + 1];
+	struct entry_name name = pending_entry(&gathered->items[first]);
+	struct shard_dirs dirs = { -1, -1 };
+	struct imp_error *err = shard_dirs_open(store, &name, &dirs);
+	for (size_t i = first; !err && i < end; i++) {
+		struct store_added added = { 0 };
+		err = pending_publish(store, &dirs, &gathered->items[i], &added);
+		if (!err)
+			count_added(gathered->batch, &added);
+	}
+	shard_dirs_fini(&dirs);
 	return err;
+}
+
+static struct imp_error *publish_all(struct gathered *gathered)
+{
+	enum { MANY = 64 };
+	struct store *store = gathered->batch->store;
+	_cleanup_close_ int lock = -1;
+	struct imp_error *err = sync_all(store, gathered);
+	if (!err)
+		err = find_shards(gathered);
+	if (!err)
+		err = store_lock(store, LOCK_ADD, &lock);
+	if (err)
+		return err;
+	err = parallel_run(gathered->count > MANY ? parallel_workers(0) : 1, gathered->shards.count,
+			   publish_shard, gathered);
+	// What is published is noted whatever happened to the rest.
+	struct imp_error *unnoted = pending_note(store, gathered->items, gathered->count);
+	if (err)
+		imp_error_free(unnoted);
+	return err ? err : unnoted;
 }
 
 // Publishes what has gathered; all of it is given back in any case. Called with the mutex held,
 // which is let go meanwhile.
 static struct imp_error *flush(struct store_batch *batch)
 {
-	enum { MANY = 64 };
 	struct gathered gathered = { .batch = batch };
 	gathered.items = batch->pending.items;
 	gathered.count = batch->pending.count;
@@ -203,16 +270,11 @@ static struct imp_error *flush(struct store_batch *batch)
 	batch->pending.count = batch->pending.room = 0;
 	batch->bytes = 0;
 	pthread_mutex_unlock(&batch->mutex);
-	_cleanup_close_ int lock = -1;
-	struct imp_error *err = sync_all(batch->store, &gathered);
-	if (!err)
-		err = store_lock(batch->store, LOCK_ADD, &lock);
-	if (!err)
-		err = parallel_run(gathered.count > MANY ? parallel_workers(0) : 1, gathered.count,
-				   publish_piece, &gathered);
+	struct imp_error *err = publish_all(&gathered);
 	for (size_t i = 0; i < gathered.count; i++)
 		pending_fini(batch->store, &gathered.items[i]);
 	free(gathered.items);
+	array_fini(&gathered.shards);
 	pthread_mutex_lock(&batch->mutex);
 	return err;
 }

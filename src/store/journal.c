@@ -4,20 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/file.h"
-#include "base/hex.h"
+#include "base/hash.h"
+#include "base/table.h"
 #include "store/beneath.h"
+#include "store/journal_line.h"
 #include "store/root.h"
 
-static const char hash_mark[] = "sha256-";
-
 enum {
-	// As often as a journal has grown by so much it is rewritten without what is superfluous.
+	// A journal that grows beyond is rewritten without what is superfluous.
 	LONG_BYTES = 64 * 1024,
 	// What one entry may fill: places beyond are forgotten, the oldest first.
 	KEPT_LINES = 64,
@@ -51,99 +49,6 @@ void journal_fini(struct journal *journal)
 	array_fini(journal);
 }
 
-static uint32_t line_check(const char *line, size_t length)
-{
-	return (uint32_t)crc32(0, (const unsigned char *)line, (unsigned)length);
-}
-
-static void append_escaped(struct buffer *out, const char *path)
-{
-	if (!path || !*path || !strcmp(path, "-")) {
-		buffer_text(out, path && *path ? "%2d" : "-");
-		return;
-	}
-	for (; *path; path++) {
-		unsigned char byte = (unsigned char)*path;
-		if (byte <= ' ' || byte == '%' || byte >= 0x7f)
-			buffer_format(out, "%%%02x", byte);
-		else
-			buffer_append(out, path, 1);
-	}
-}
-
-static char *unescaped(const char *text)
-{
-	char *path = malloc(strlen(text) + 1);
-	char *at = path;
-	while (path && *text) {
-		int high = *text == '%' ? hex_digit(text[1]) : -1;
-		int low = high < 0 ? -1 : hex_digit(text[2]);
-		if (low >= 0)
-			*at++ = (char)(high << 4 | low);
-		else
-			*at++ = *text;
-		text += low >= 0 ? 3 : 1;
-	}
-	if (path)
-		*at = 0;
-	return path;
-}
-
-static void line_format(struct buffer *out, const struct journal_line *line)
-{
-	size_t start = out->size;
-	buffer_format(out,
-		      "%c %" PRId64 " %s%s %s %" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRId64
-		      ":%" PRId64 " ",
-		      line->kind, line->time_s, line->entry.is_hash ? hash_mark : "",
-		      line->entry.text, store_hash_text(&line->hash).text, line->stamp.device,
-		      line->stamp.inode, line->stamp.size, line->stamp.mtime_ns,
-		      line->stamp.ctime_ns);
-	append_escaped(out, line->path);
-	if (!out->failed)
-		buffer_format(out, " %08x\n",
-			      line_check((const char *)out->bytes + start, out->size - start));
-}
-
-static bool entry_parse(const char *text, struct entry_name *ret)
-{
-	ret->is_hash = !strncmp(text, hash_mark, sizeof hash_mark - 1);
-	if (ret->is_hash)
-		text += sizeof hash_mark - 1;
-	struct build_id id;
-	if (!build_id_parse(text, &id))
-		return false;
-	memcpy(ret->text, build_id_text(&id).text, sizeof ret->text);
-	return true;
-}
-
-// Reads one line, NUL-terminated and without its newline, of LENGTH bytes.
-static bool line_parse(char *text, size_t length, struct journal_line *ret)
-{
-	char *check = strrchr(text, ' ');
-	if (!check || strlen(text) != length)
-		return false;
-	char expected[16];
-	(void)snprintf(expected, sizeof expected, "%08x", line_check(text, (size_t)(check - text)));
-	if (strcmp(check + 1, expected) != 0)
-		return false;
-	*check = 0;
-	char hash[STORE_HASH_TEXT_SIZE];
-	char entry[BUILD_ID_TEXT_SIZE + sizeof hash_mark];
-	int path_at = -1;
-	struct file_stamp *stamp = &ret->stamp;
-	if (sscanf(text,
-		   "%c %" SCNd64 " %136s %64s %" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNd64
-		   ":%" SCNd64 " %n",
-		   &ret->kind, &ret->time_s, entry, hash, &stamp->device, &stamp->inode,
-		   &stamp->size, &stamp->mtime_ns, &stamp->ctime_ns, &path_at) != 9 ||
-	    path_at < 0 || !entry_parse(entry, &ret->entry) || !store_hash_parse(hash, &ret->hash))
-		return false;
-	const char *path = text + path_at;
-	ret->path = strcmp(path, "-") ? unescaped(path) : NULL;
-	return true;
-}
-
 static bool entry_equal(const struct entry_name *a, const struct entry_name *b)
 {
 	return a->is_hash == b->is_hash && !strcmp(a->text, b->text);
@@ -153,6 +58,8 @@ static bool entry_equal(const struct entry_name *a, const struct entry_name *b)
 struct filter {
 	const struct entry_name *entry;
 	const char *path;
+	// What such a line has in it, as it stands there; NULL: nothing that is known.
+	const char *mark;
 };
 
 static bool is_wanted(const struct filter *filter, const struct journal_line *line)
@@ -160,12 +67,6 @@ static bool is_wanted(const struct filter *filter, const struct journal_line *li
 	if (filter->entry && !entry_equal(filter->entry, &line->entry))
 		return false;
 	return !filter->path || (line->path && !strcmp(line->path, filter->path));
-}
-
-// A line about another entry or path is not worth parsing.
-static bool may_be_wanted(const struct filter *filter, const char *line)
-{
-	return !filter->entry || strstr(line, filter->entry->text);
 }
 
 static struct imp_error *journal_parse(struct buffer *text, const struct filter *filter,
@@ -179,7 +80,9 @@ static struct imp_error *journal_parse(struct buffer *text, const struct filter 
 			break;
 		*newline = 0;
 		struct journal_line line = { 0 };
-		if (may_be_wanted(filter, at) && line_parse(at, (size_t)(newline - at), &line)) {
+		// A line about another entry or path is not worth parsing.
+		if ((!filter->mark || strstr(at, filter->mark)) &&
+		    journal_line_parse(at, (size_t)(newline - at), &line)) {
 			struct journal_line *slot = NULL;
 			bool wanted = is_wanted(filter, &line);
 			if (wanted && (slot = array_add(ret)))
@@ -208,7 +111,7 @@ static struct shard_path journal_shard(const struct entry_name *entry)
 static struct shard_path path_shard(const char *seen)
 {
 	struct shard_path path;
-	(void)snprintf(path.text, sizeof path.text, "paths/%s", shard_of(seen).text);
+	(void)snprintf(path.text, sizeof path.text, "paths/%s", shard_of_path(seen).text);
 	return path;
 }
 
@@ -229,13 +132,24 @@ static struct imp_error *shard_read(struct store *store, const char *shard,
 struct imp_error *journal_read_entry(struct store *store, const struct entry_name *entry,
 				     struct journal *ret)
 {
-	return shard_read(store, journal_shard(entry).text, &(struct filter){ .entry = entry },
-			  ret);
+	const struct filter filter = { .entry = entry, .mark = entry->text };
+	return shard_read(store, journal_shard(entry).text, &filter, ret);
 }
 
 struct imp_error *journal_read_path(struct store *store, const char *path, struct journal *ret)
 {
-	return shard_read(store, path_shard(path).text, &(struct filter){ .path = path }, ret);
+	_cleanup_buffer_ struct buffer mark = { 0 };
+	journal_path_format(&mark, path);
+	buffer_append(&mark, "", 1);
+	if (mark.failed)
+		return &imp_error_no_memory;
+	const struct filter filter = { .path = path, .mark = (const char *)mark.bytes };
+	return shard_read(store, path_shard(path).text, &filter, ret);
+}
+
+struct imp_error *journal_read_dir(struct store *store, const char *path, struct journal *ret)
+{
+	return shard_read(store, path_shard(path).text, &(struct filter){ 0 }, ret);
 }
 
 static bool entry_exists(struct store *store, const struct entry_name *entry)
@@ -244,22 +158,77 @@ static bool entry_exists(struct store *store, const struct entry_name *entry)
 	return !fstatat(store->root, entry_dir_of(entry).text, &stat, AT_SYMLINK_NOFOLLOW);
 }
 
-// Later lines that say the same, or many later ones of the same entry, make a line superfluous.
-static bool is_superfluous(const struct journal *journal, size_t index)
+// What of a journal is kept, gone through from the newest line.
+struct keeping {
+	const struct journal *journal;
+	// The kept lines, by what they say; how often an entry was met, by its name.
+	struct table lines;
+	struct table entries;
+	uint8_t *met;
+};
+
+static bool is_repeated(struct keeping *keeping, const struct journal_line *line, uint64_t hash)
 {
-	const struct journal_line *line = &journal->items[index];
-	size_t later_ones = 0;
-	for (size_t i = index + 1; i < journal->count; i++) {
-		const struct journal_line *later = &journal->items[i];
-		if (!entry_equal(&later->entry, &line->entry))
-			continue;
-		if (later->kind == line->kind && store_hash_equal(&later->hash, &line->hash) &&
+	uint32_t index;
+	struct table_probe probe = table_probe(&keeping->lines, hash);
+	while (table_next(&keeping->lines, &probe, &index)) {
+		const struct journal_line *later = &keeping->journal->items[index];
+		if (later->kind == line->kind && entry_equal(&later->entry, &line->entry) &&
+		    store_hash_equal(&later->hash, &line->hash) &&
 		    !strcmp(later->path ? later->path : "", line->path ? line->path : ""))
-			return true;
-		if (++later_ones >= KEPT_LINES)
 			return true;
 	}
 	return false;
+}
+
+// How many lines of the same entry are kept already; counts this one, too.
+static struct imp_error *count_entry(struct keeping *keeping, size_t index, uint8_t *ret)
+{
+	const struct entry_name *entry = &keeping->journal->items[index].entry;
+	uint64_t hash = hash_bytes(0, entry->text, strlen(entry->text));
+	uint32_t first;
+	struct table_probe probe = table_probe(&keeping->entries, hash);
+	while (table_next(&keeping->entries, &probe, &first))
+		if (entry_equal(&keeping->journal->items[first].entry, entry)) {
+			*ret = keeping->met[first];
+			if (*ret < KEPT_LINES)
+				keeping->met[first] = (uint8_t)(*ret + 1);
+			return NULL;
+		}
+	*ret = 0;
+	keeping->met[index] = 1;
+	return table_insert(&keeping->entries, hash, (uint32_t)index) ? NULL : &imp_error_no_memory;
+}
+
+// Later lines that say the same, or many later ones of the same entry, make a line superfluous.
+static struct imp_error *look_at_line(struct keeping *keeping, size_t index, bool *is_kept)
+{
+	const struct journal_line *line = &keeping->journal->items[index];
+	uint64_t hash = hash_bytes((uint64_t)line->kind, line->hash.bytes, sizeof line->hash.bytes);
+	if (line->path)
+		hash = hash_bytes(hash, line->path, strlen(line->path));
+	*is_kept = !is_repeated(keeping, line, hash);
+	if (!*is_kept)
+		return NULL;
+	uint8_t met;
+	struct imp_error *err = count_entry(keeping, index, &met);
+	*is_kept = !err && met < KEPT_LINES;
+	if (*is_kept && !table_insert(&keeping->lines, hash, (uint32_t)index))
+		err = &imp_error_no_memory;
+	return err;
+}
+
+static struct imp_error *choose_lines(const struct journal *journal, bool *is_kept)
+{
+	struct keeping keeping = { .journal = journal,
+				   .met = calloc(journal->count + 1, sizeof(uint8_t)) };
+	struct imp_error *err = keeping.met ? NULL : &imp_error_no_memory;
+	for (size_t i = journal->count; !err && i > 0; i--)
+		err = look_at_line(&keeping, i - 1, &is_kept[i - 1]);
+	table_fini(&keeping.lines);
+	table_fini(&keeping.entries);
+	free(keeping.met);
+	return err;
 }
 
 static struct imp_error *journal_replace(struct store *store, const char *shard,
@@ -285,16 +254,38 @@ static struct imp_error *journal_shorten(struct store *store, const char *shard)
 	struct imp_error *err = shard_read(store, shard, &(struct filter){ 0 }, &journal);
 	if (err)
 		return err;
+	_cleanup_free_ bool *is_kept = calloc(journal.count + 1, sizeof *is_kept);
+	if (!is_kept)
+		return &imp_error_no_memory;
+	err = choose_lines(&journal, is_kept);
+	if (err)
+		return err;
 	_cleanup_buffer_ struct buffer text = { 0 };
 	for (size_t i = 0; i < journal.count; i++)
-		if (!is_superfluous(&journal, i) && entry_exists(store, &journal.items[i].entry))
-			line_format(&text, &journal.items[i]);
+		if (is_kept[i] && entry_exists(store, &journal.items[i].entry))
+			journal_line_format(&text, &journal.items[i]);
 	return journal_replace(store, shard, &text);
 }
 
-static struct imp_error *shard_append(struct store *store, const char *shard,
-				      const struct journal_line *lines, size_t count)
+// A long journal is looked through as often as it has doubled.
+static bool is_due(size_t before, size_t after)
 {
+	size_t mark = LONG_BYTES;
+	while (mark * 2 <= after)
+		mark *= 2;
+	return before < mark && after >= mark;
+}
+
+// A line, and the shard where it goes.
+struct placed {
+	struct shard_path shard;
+	const struct journal_line *line;
+};
+
+static struct imp_error *shard_append(struct store *store, const struct placed *placed,
+				      size_t count)
+{
+	const char *shard = placed->shard.text;
 	_cleanup_close_ int fd = openat(
 		store->home, shard, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -305,21 +296,43 @@ static struct imp_error *shard_append(struct store *store, const char *shard,
 	if (size > 0)
 		buffer_text(&text, "\n");
 	for (size_t i = 0; i < count; i++)
-		line_format(&text, &lines[i]);
+		journal_line_format(&text, placed[i].line);
 	if (text.failed)
 		return &imp_error_no_memory;
 	struct imp_error *err = file_write(fd, shard, text.bytes, text.size);
-	bool is_due = (size + (off_t)text.size) / LONG_BYTES > size / LONG_BYTES;
-	return err || !is_due ? err : journal_shorten(store, shard);
+	size_t before = size > 0 ? (size_t)size : 0;
+	return err || !is_due(before, before + text.size) ? err : journal_shorten(store, shard);
+}
+
+static int compare_placed(const void *left, const void *right)
+{
+	const struct placed *a = left;
+	const struct placed *b = right;
+	int by_shard = strcmp(a->shard.text, b->shard.text);
+	if (by_shard)
+		return by_shard;
+	return a->line < b->line ? -1 : a->line > b->line;
 }
 
 struct imp_error *journal_append(struct store *store, const struct journal_line *lines,
 				 size_t count)
 {
-	const struct journal_line *first = &lines[0];
-	struct imp_error *err =
-		shard_append(store, journal_shard(&first->entry).text, lines, count);
-	if (err || first->kind != 's' || !first->path)
-		return err;
-	return shard_append(store, path_shard(first->path).text, first, 1);
+	_cleanup_free_ struct placed *placed = calloc(2 * count + 1, sizeof *placed);
+	if (!placed)
+		return &imp_error_no_memory;
+	size_t all = 0;
+	for (size_t i = 0; i < count; i++) {
+		placed[all++] = (struct placed){ journal_shard(&lines[i].entry), &lines[i] };
+		if (lines[i].kind == 's' && lines[i].path)
+			placed[all++] = (struct placed){ path_shard(lines[i].path), &lines[i] };
+	}
+	qsort(placed, all, sizeof *placed, compare_placed);
+	struct imp_error *err = NULL;
+	for (size_t first = 0, next; !err && first < all; first = next) {
+		for (next = first + 1; next < all; next++)
+			if (strcmp(placed[next].shard.text, placed[first].shard.text) != 0)
+				break;
+		err = shard_append(store, placed + first, next - first);
+	}
+	return err;
 }

@@ -4,15 +4,16 @@
 // Lines, each appended by one write and closed by a check sum; a line that was cut short or mixed
 // with another is skipped. Losing one costs a second look at a file, never a wrong answer.
 //
-//	KIND TIME ENTRY SHA256 DEVICE:INODE:SIZE:MTIME:CTIME PATH CHECK
+//	KIND TIME ENTRY ROLE.RANK.SHA256 DEVICE:INODE:SIZE:MTIME:CTIME PATH CHECK
 //
 // KIND is `s` for a sight (the stamp is the foreign file's) or `v` for verified (the stamp is the
 // object's, PATH is "-"). ENTRY is the ID, or "sha256-" and the hash. Times of stamps are in
 // nanoseconds. PATH has %XX for what would break the line, and is "-" when not known. CHECK is the
 // CRC-32 of all before its space.
 //
-// A line stands in the shard of its entry, and a sight also in that of its path, so that both are
-// found by reading a few lines whatever the store holds.
+// A line stands in the shard of its entry, and a sight also in that of the directory where it was,
+// so that both are found by reading a few lines whatever the store holds, and all sights of a
+// directory at once.
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
 
@@ -35,6 +36,9 @@ struct journal_line {
 	char kind;
 	int64_t time_s;
 	struct entry_name entry;
+	// The object, as it was described then.
+	enum store_role role;
+	enum store_rank rank;
 	struct store_hash hash;
 	struct file_stamp stamp;
 	// NULL for "-".
@@ -54,7 +58,11 @@ struct imp_error *journal_read_entry(struct store *store, const struct entry_nam
 struct imp_error *journal_read_path(struct store *store, const char *path,
 				    struct journal *ret) MUST_CHECK;
 
-// Appends COUNT lines about one entry; the first may be a sight with a path.
+// Appends all sights that stand in the same shard as those of the directory of PATH.
+struct imp_error *journal_read_dir(struct store *store, const char *path,
+				   struct journal *ret) MUST_CHECK;
+
+// Appends COUNT lines, those of one shard by one write.
 struct imp_error *journal_append(struct store *store, const struct journal_line *lines,
 				 size_t count) MUST_CHECK;
 

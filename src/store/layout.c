@@ -75,10 +75,24 @@ struct entry_dir entry_dir_of(const struct entry_name *name)
 	return dir;
 }
 
-struct shard shard_of(const char *text)
+bool entry_has_places(const struct entry_name *name)
+{
+	return !name->is_hash && strlen(name->text) >= 4;
+}
+
+struct shard shard_of(const char *name)
 {
 	struct shard shard;
-	unsigned long sum = crc32(0, (const unsigned char *)text, (unsigned)strlen(text));
+	(void)snprintf(shard.text, sizeof shard.text, "%.2s", name);
+	return shard;
+}
+
+struct shard shard_of_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : strlen(path);
+	unsigned long sum = crc32(0, (const unsigned char *)path, (unsigned)length);
+	struct shard shard;
 	(void)snprintf(shard.text, sizeof shard.text, "%03x", (unsigned)(sum & 0xfff));
 	return shard;
 }

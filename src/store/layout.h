@@ -10,8 +10,8 @@
 //	.imprint/hashes/ab/abcdef…/		the entry of an image without a build ID
 //	.imprint/version			"imprint store 1\n"
 //	.imprint/lock				shared: while adding; exclusive: while taking away
-//	.imprint/journal/XXX			where entries were seen, what was verified
-//	.imprint/paths/XXX			the same sights, by path
+//	.imprint/journal/ab			where entries were seen, what was verified
+//	.imprint/paths/XXX			the same sights, by the directory of their path
 //	.imprint/pins/ID			never to be collected
 //	.imprint/tmp/RANDOM			being written
 //	.imprint/damaged/NAME			set aside
@@ -47,11 +47,17 @@ struct entry_dir {
 // ".build-id/ab/cdef…", of an ID of one byte ".build-id/ab/_"; ".imprint/hashes/ab/abcdef…".
 struct entry_dir entry_dir_of(const struct entry_name *name);
 
-// The shard of the journals for TEXT (a name, a path): three hex digits.
+// Whether the entry has names outside of it: an ID of one byte leaves nothing for a file's name, a
+// hash means nothing to others.
+bool entry_has_places(const struct entry_name *name);
+
+// The shard of the journals for an entry's name: its first two digits; for the directory of a path:
+// three of a sum.
 struct shard {
 	char text[4];
 };
-struct shard shard_of(const char *text);
+struct shard shard_of(const char *name);
+struct shard shard_of_path(const char *path);
 
 struct object_name {
 	char text[OBJECT_NAME_SIZE];

@@ -74,12 +74,12 @@ static struct imp_error *digest_fd(struct store *store, int in, const char *path
 {
 	_cleanup_digest_ EVP_MD_CTX *digest = NULL;
 	struct imp_error *err = digest_new(store, &digest);
-	_cleanup_free_ uint8_t *bytes = malloc(COPY_BYTES);
-	if (!err && !bytes)
-		err = &imp_error_no_memory;
 	// A file that its size says is at its end is not asked again.
 	struct stat stat;
 	uint64_t end = fstat(in, &stat) < 0 ? UINT64_MAX : (uint64_t)stat.st_size;
+	_cleanup_free_ uint8_t *bytes = malloc(end < COPY_BYTES ? (size_t)end + 1 : COPY_BYTES);
+	if (!err && !bytes)
+		err = &imp_error_no_memory;
 	uint64_t done = 0;
 	for (size_t got = 1; !err && got && done < end; done += got) {
 		size_t wanted = end - done < COPY_BYTES ? (size_t)(end - done) : COPY_BYTES;
@@ -177,9 +177,23 @@ static struct imp_error *write_source(struct store *store, const struct source *
 		return err ? err : file_write(out, store->dir, source->bytes, source->size);
 	}
 	// A clone shares the blocks and is of one moment; the hash is then that of the clone.
-	if (!ioctl(out, FICLONE, source->fd))
+	if (!store->has_no_clones && !ioctl(out, FICLONE, source->fd))
 		return digest_fd(store, out, store->dir, -1, &pending->hash, &pending->size_bytes);
+	if (errno == EOPNOTSUPP || errno == ENOTTY)
+		store->has_no_clones = true;
 	return digest_fd(store, source->fd, "file", out, &pending->hash, &pending->size_bytes);
+}
+
+// The mode asked for at creation is less what the umask hides.
+static struct imp_error *finish_file(struct store *store, int out, struct pending *pending)
+{
+	struct stat stat;
+	if (fstat(out, &stat) < 0)
+		return error_system(errno, "%s: cannot stat", store->dir);
+	pending->stamp = file_stamp_of(&stat);
+	if ((stat.st_mode & 07777) != pending->mode && fchmod(out, pending->mode) < 0)
+		return error_system(errno, "%s: cannot set the mode of a file", store->dir);
+	return NULL;
 }
 
 static struct imp_error *copy_source(struct store *store, const struct source *source,
@@ -187,14 +201,13 @@ static struct imp_error *copy_source(struct store *store, const struct source *s
 {
 	struct tmp_name name = tmp_name_new();
 	_cleanup_close_ int out = openat(store->tmp, name.text,
-					 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+					 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+					 pending->mode);
 	if (out < 0)
 		return error_system(errno, "%s: cannot create a file", store->dir);
 	memcpy(pending->tmp_name, name.text, sizeof name.text);
 	struct imp_error *err = write_source(store, source, out, pending);
-	if (!err && fchmod(out, pending->mode) < 0)
-		err = error_system(errno, "%s: cannot set the mode of a file", store->dir);
-	return err;
+	return err ? err : finish_file(store, out, pending);
 }
 
 // IMP_ERR_SYSTEM when the file behind FD is not the one of STAMP any more.
@@ -306,32 +319,9 @@ static struct imp_error *describe_better(struct store *store, int entry,
 	return NULL;
 }
 
-static struct imp_error *note(struct store *store, int entry, const struct entry_name *name,
-			      const struct pending *pending, bool is_new)
-{
-	struct journal_line lines[2] = {
-		{ .kind = 's', .stamp = pending->source, .path = pending->path },
-		{ .kind = 'v' },
-	};
-	struct stat stat;
-	struct store_object object = pending_object(pending);
-	bool is_verified =
-		is_new && !fstatat(entry, object_name_of(&object).text, &stat, AT_SYMLINK_NOFOLLOW);
-	if (is_verified)
-		lines[1].stamp = file_stamp_of(&stat);
-	for (size_t i = 0; i < 2; i++) {
-		lines[i].time_s = time(NULL);
-		lines[i].entry = *name;
-		lines[i].hash = pending->hash;
-	}
-	entry_touch(entry);
-	return journal_append(store, lines, is_verified ? 2 : 1);
-}
-
 // The object with the pending one's bytes, or NULL.
 static const struct store_object *same_object(const struct store_objects *objects,
-					      const struct pending *pending,
-					      struct store_added *added)
+					      const struct pending *pending, bool *is_collision)
 {
 	const struct store_object *same = NULL;
 	for (size_t i = 0; i < objects->count; i++) {
@@ -340,49 +330,90 @@ static const struct store_object *same_object(const struct store_objects *object
 			same = object;
 		else if (object->role == pending->role && object->rank == pending->rank &&
 			 object->role != STORE_INDEX)
-			added->is_collision = true;
+			*is_collision = true;
 	}
 	return same;
 }
 
 static struct imp_error *publish_in(struct store *store, int entry, const struct entry_name *name,
-				    struct pending *pending, struct store_added *added)
+				    struct pending *pending, struct store_objects *objects)
 {
-	_cleanup_store_objects_ struct store_objects objects = { 0 };
-	struct imp_error *err = entry_objects(entry, name, &objects);
-	if (err)
-		return err;
-	const struct store_object *same = same_object(&objects, pending, added);
-	added->is_new = !same;
-	if (!same && !pending->tmp_name[0])
-		return error_new(IMP_ERR_SYSTEM, "taken out of the store while it was added");
-	err = same ? describe_better(store, entry, same, pending) : place(store, entry, pending);
-	bool is_fresh = !objects.count;
-	if (!err && !same) {
-		struct store_object *slot = array_add(&objects);
-		if (!slot)
-			return &imp_error_no_memory;
-		*slot = pending_object(pending);
-		slot->added_s = time(NULL);
-	} else if (!err) {
-		objects.count = 0;
-		err = entry_objects(entry, name, &objects);
+	const struct store_object *same = same_object(objects, pending, &pending->is_collision);
+	pending->is_new = !same;
+	if (same) {
+		struct imp_error *err = describe_better(store, entry, same, pending);
+		objects->count = 0;
+		return err ? err : entry_objects(entry, name, objects);
 	}
-	if (!err)
-		err = view_update(store, name, entry, &objects, is_fresh);
-	return err ? err : note(store, entry, name, pending, !same);
+	if (!pending->tmp_name[0])
+		return error_new(IMP_ERR_SYSTEM, "taken out of the store while it was added");
+	struct imp_error *err = place(store, entry, pending);
+	struct store_object *slot = err ? NULL : array_add(objects);
+	if (!slot)
+		return err ? err : &imp_error_no_memory;
+	*slot = pending_object(pending);
+	slot->added_s = time(NULL);
+	return NULL;
 }
 
-struct imp_error *pending_publish(struct store *store, struct pending *pending,
-				  struct store_added *ret)
+struct entry_name pending_entry(const struct pending *pending)
 {
-	struct entry_name name = entry_name_of(&pending->id, &pending->hash);
-	_cleanup_close_ int entry = store_entry_open(store, &name, true);
+	return entry_name_of(&pending->id, &pending->hash);
+}
+
+struct imp_error *pending_publish(struct store *store, const struct shard_dirs *dirs,
+				  struct pending *pending, struct store_added *ret)
+{
+	struct entry_name name = pending_entry(pending);
+	bool is_fresh;
+	_cleanup_close_ int entry = entry_make(store, dirs, &name, &is_fresh);
 	if (entry < 0)
 		return error_system(errno, "%s: cannot make the entry %s", store->dir, name.text);
-	struct store_added added = { .hash = pending->hash, .size_bytes = pending->size_bytes };
-	struct imp_error *err = publish_in(store, entry, &name, pending, &added);
-	if (!err && ret)
-		*ret = added;
-	return err;
+	_cleanup_store_objects_ struct store_objects objects = { 0 };
+	struct imp_error *err = is_fresh ? NULL : entry_objects(entry, &name, &objects);
+	if (!err)
+		err = publish_in(store, entry, &name, pending, &objects);
+	if (!err)
+		err = view_update(store, &name, entry, &objects, dirs, is_fresh);
+	if (err)
+		return err;
+	if (!is_fresh)
+		entry_touch(entry);
+	pending->is_published = true;
+	if (ret)
+		*ret = (struct store_added){ .hash = pending->hash,
+					     .size_bytes = pending->size_bytes,
+					     .is_new = pending->is_new,
+					     .is_collision = pending->is_collision };
+	return NULL;
+}
+
+struct imp_error *pending_note(struct store *store, const struct pending *pendings, size_t count)
+{
+	_cleanup_free_ struct journal_line *lines = calloc(2 * count + 1, sizeof *lines);
+	if (!lines)
+		return &imp_error_no_memory;
+	size_t all = 0;
+	int64_t now_s = time(NULL);
+	for (size_t i = 0; i < count; i++) {
+		const struct pending *pending = &pendings[i];
+		if (!pending->is_published)
+			continue;
+		struct journal_line line = { .kind = 's',
+					     .time_s = now_s,
+					     .entry = pending_entry(pending),
+					     .role = pending->role,
+					     .rank = pending->rank,
+					     .hash = pending->hash,
+					     .stamp = pending->source,
+					     .path = pending->path };
+		lines[all++] = line;
+		if (!pending->is_new)
+			continue;
+		line.kind = 'v';
+		line.stamp = pending->stamp;
+		line.path = NULL;
+		lines[all++] = line;
+	}
+	return journal_append(store, lines, all);
 }

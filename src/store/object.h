@@ -17,9 +17,14 @@ struct pending {
 	struct file_stamp source;
 	struct store_hash hash;
 	uint64_t size_bytes;
-	// In the store's tmp; "" when the store has the object already.
+	// In the store's tmp; "" when the store has the object already, or once it is published.
 	char tmp_name[24];
 	mode_t mode;
+	// Of the temporary file, which is the object's.
+	struct file_stamp stamp;
+	bool is_published;
+	bool is_new;
+	bool is_collision;
 };
 
 // Gives back what PENDING owns, its temporary file too.
@@ -40,9 +45,15 @@ struct imp_error *pending_write(struct store *store, const struct store_item *it
 // Makes the bytes of one pending object durable.
 struct imp_error *pending_sync(struct store *store, const struct pending *pending) MUST_CHECK;
 
-// Gives the object its name in its entry, and the names for other tools; notes the sight. The
+struct entry_name pending_entry(const struct pending *pending);
+
+// Gives the object its name in its entry, which is in DIRS, and the names for other tools. The
 // temporary file is gone then. Called under LOCK_ADD.
-struct imp_error *pending_publish(struct store *store, struct pending *pending,
-				  struct store_added *ret) MUST_CHECK;
+struct imp_error *pending_publish(struct store *store, const struct shard_dirs *dirs,
+				  struct pending *pending, struct store_added *ret) MUST_CHECK;
+
+// What the journals are to have of COUNT objects, those that are published.
+struct imp_error *pending_note(struct store *store, const struct pending *pendings,
+			       size_t count) MUST_CHECK;
 
 #endif

@@ -62,7 +62,7 @@ struct imp_error *object_set_aside(struct store *store, int entry, const struct 
 		    store->dir, to);
 	_cleanup_store_objects_ struct store_objects left = { 0 };
 	err = entry_objects(entry, name, &left);
-	return err ? err : view_update(store, name, entry, &left, false);
+	return err ? err : view_update(store, name, entry, &left, NULL, false);
 }
 
 static struct imp_error *verify_bytes(struct store *store, int fd, const char *path,
@@ -100,6 +100,8 @@ static struct imp_error *verify_once(struct store *store, int entry, int fd, con
 	struct journal_line line = { .kind = 'v',
 				     .time_s = time(NULL),
 				     .entry = name,
+				     .role = object->role,
+				     .rank = object->rank,
 				     .hash = object->hash,
 				     .stamp = stamp };
 	// Not being able to note it costs a second look, no more.

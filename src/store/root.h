@@ -20,6 +20,8 @@ struct store {
 	// Found by the first who hashes.
 	_Atomic(EVP_MD *) sha256;
 	bool is_transient;
+	// The file system was found to have no clones of files.
+	atomic_bool has_no_clones;
 };
 
 enum lock_kind {
@@ -41,6 +43,22 @@ struct imp_error *store_hash_fd(struct store *store, int fd, const char *path,
 
 // Opens the entry NAME; -1 and errno ENOENT when there is none. MAKE makes it.
 int store_entry_open(struct store *store, const struct entry_name *name, bool make);
+
+// The open directories in which the entries stand whose names begin with the same byte, and their
+// names as executables; the latter is -1 where there are none.
+struct shard_dirs {
+	int entries;
+	int executables;
+};
+
+// Opens those of NAME, and makes them.
+struct imp_error *shard_dirs_open(struct store *store, const struct entry_name *name,
+				  struct shard_dirs *ret) MUST_CHECK;
+void shard_dirs_fini(struct shard_dirs *dirs);
+
+// Opens the entry NAME in DIRS and makes it, *is_fresh says whether. -1 and errno on failure.
+int entry_make(struct store *store, const struct shard_dirs *dirs, const struct entry_name *name,
+	       bool *is_fresh);
 
 // Says that the entry ENTRY was used, unless that was said within the hour. Failing is no matter.
 void entry_touch(int entry);

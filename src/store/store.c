@@ -205,6 +205,47 @@ int store_entry_open(struct store *store, const struct entry_name *name, bool ma
 	return -1;
 }
 
+struct imp_error *shard_dirs_open(struct store *store, const struct entry_name *name,
+				  struct shard_dirs *ret)
+{
+	struct entry_dir dir = entry_dir_of(name);
+	const char *last;
+	struct shard_dirs dirs = { -1, -1 };
+	dirs.entries = beneath_open_parent(store->root, dir.text, true, &last);
+	bool is_open = dirs.entries >= 0;
+	if (is_open && entry_has_places(name)) {
+		char path[ENTRY_DIR_SIZE];
+		(void)snprintf(path, sizeof path, "executables/.build-id/%.2s", name->text);
+		dirs.executables = beneath_open_dir(store->root, path, true);
+		is_open = dirs.executables >= 0;
+	}
+	if (!is_open) {
+		struct imp_error *err = error_system(errno, "%s: cannot make the place of %s",
+						     store->dir, name->text);
+		shard_dirs_fini(&dirs);
+		return err;
+	}
+	*ret = dirs;
+	return NULL;
+}
+
+void shard_dirs_fini(struct shard_dirs *dirs)
+{
+	cleanup_close(&dirs->entries);
+	cleanup_close(&dirs->executables);
+}
+
+int entry_make(struct store *store, const struct shard_dirs *dirs, const struct entry_name *name,
+	       bool *is_fresh)
+{
+	struct entry_dir dir = entry_dir_of(name);
+	const char *last = strrchr(dir.text, '/') + 1;
+	*is_fresh = !mkdirat(dirs->entries, last, 0777);
+	if (!*is_fresh)
+		return store_entry_open(store, name, true);
+	return openat(dirs->entries, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 int64_t entry_used_s(int entry)
 {
 	struct stat stat;

@@ -141,6 +141,15 @@ bool store_knows_file(struct store *store, const struct store_item *item, const 
 // The same where the ID is not known, or there is none: by PATH alone.
 bool store_knows_path(struct store *store, const char *path, const struct stat *stat);
 
+// What was added before, known by path and stat alone: for many files, of which not even the IDs
+// are to be read. Belongs to one thread.
+struct store_seen;
+struct imp_error *store_seen_new(struct store *store, struct store_seen **ret) MUST_CHECK;
+void store_seen_free(struct store_seen *seen);
+// True when a file with this STAT was added as seen at PATH and is in the store still; notes that
+// it was used. A file that changed about when it was added is not taken to be known.
+bool store_seen_knows(struct store_seen *seen, const char *path, const struct stat *stat);
+
 // Many additions that are made durable together, at a fraction of the cost. Nothing is visible
 // before the commit.
 struct store_batch;
@@ -310,5 +319,6 @@ struct imp_error *store_verify(struct store *store, const struct store_verify_op
 #define _cleanup_store_sights_ __attribute__((cleanup(store_sights_fini)))
 #define _cleanup_store_ids_ __attribute__((cleanup(store_ids_fini)))
 DEFINE_CLEANUP(struct store *, store, store_free)
+DEFINE_CLEANUP(struct store_seen *, store_seen, store_seen_free)
 
 #endif

@@ -82,7 +82,7 @@ static struct imp_error *restore_names(struct verification *all, int entry,
 		err = entry_objects(entry, name, &objects);
 	int64_t used_s = entry_used_s(entry);
 	if (!err)
-		err = view_update(all->store, name, entry, &objects, false);
+		err = view_update(all->store, name, entry, &objects, NULL, false);
 	// Being looked at here is no use.
 	if (entry_used_s(entry) != used_s) {
 		const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },

@@ -75,12 +75,6 @@ static void view_place(const struct view_def *view, const struct entry_name *nam
 		       name->text + 2, view->suffix);
 }
 
-// An ID of one byte leaves nothing for a file's name, a hash means nothing to others.
-static bool has_places(const struct entry_name *name)
-{
-	return !name->is_hash && strlen(name->text) >= 4;
-}
-
 static bool give_name(struct store *store, int entry, const char *object, const char *text, int dir,
 		      const char *name)
 {
@@ -92,15 +86,20 @@ static bool give_name(struct store *store, int entry, const char *object, const 
 							  .tmp = store->tmp });
 }
 
+// DIRS as view_update() has them.
 static bool give_place(struct store *store, const struct view_def *view,
-		       const struct entry_name *name, int entry, const char *object)
+		       const struct shard_dirs *dirs, const struct entry_name *name, int entry,
+		       const char *object)
 {
 	char place[PLACE_SIZE];
 	char text[PLACE_SIZE + OBJECT_NAME_SIZE];
 	view_place(view, name, place);
 	(void)snprintf(text, sizeof text, "%s%s/%s", *view->root ? "../../../" : "../../",
 		       entry_dir_of(name).text, object);
-	const char *last;
+	const char *last = strrchr(place, '/') + 1;
+	if (dirs)
+		return give_name(store, entry, object, text,
+				 *view->root ? dirs->executables : dirs->entries, last);
 	_cleanup_close_ int dir = beneath_open_parent(store->root, place, true, &last);
 	return dir >= 0 && give_name(store, entry, object, text, dir, last);
 }
@@ -119,7 +118,8 @@ static void remove_place(struct store *store, const struct view_def *view,
 }
 
 struct imp_error *view_update(struct store *store, const struct entry_name *name, int entry,
-			      const struct store_objects *objects, bool is_fresh)
+			      const struct store_objects *objects, const struct shard_dirs *dirs,
+			      bool is_fresh)
 {
 	for (size_t i = 0; i < VIEWS; i++) {
 		const struct view_def *view = &views[i];
@@ -127,7 +127,7 @@ struct imp_error *view_update(struct store *store, const struct entry_name *name
 		struct object_name object = { "" };
 		if (best)
 			object = object_name_of(best);
-		if ((!view->name && !has_places(name)) || (!best && is_fresh))
+		if ((!view->name && !entry_has_places(name)) || (!best && is_fresh))
 			continue;
 		bool is_done = true;
 		if (!best && view->name)
@@ -138,7 +138,7 @@ struct imp_error *view_update(struct store *store, const struct entry_name *name
 			is_done = give_name(store, entry, object.text, object.text, entry,
 					    view->name);
 		else
-			is_done = give_place(store, view, name, entry, object.text);
+			is_done = give_place(store, view, dirs, name, entry, object.text);
 		if (!is_done)
 			return error_system(errno, "%s: cannot name %s for other tools", store->dir,
 					    name->text);
@@ -149,7 +149,7 @@ struct imp_error *view_update(struct store *store, const struct entry_name *name
 void view_remove(struct store *store, const struct entry_name *name)
 {
 	for (size_t i = 0; i < VIEWS; i++)
-		if (!views[i].name && has_places(name))
+		if (!views[i].name && entry_has_places(name))
 			remove_place(store, &views[i], name);
 }
 

@@ -7,9 +7,11 @@
 
 // Gives the best of OBJECTS, which are in the entry NAME (open at ENTRY), the names that perf, gdb,
 // elfutils and LLVM look for, and takes away names that nothing bears any more. Called under the
-// lock. IS_FRESH says that the entry was empty before, so that there is nothing to take away.
+// lock. DIRS are those of NAME, or NULL. IS_FRESH says that the entry was empty before, so that
+// there is nothing to take away.
 struct imp_error *view_update(struct store *store, const struct entry_name *name, int entry,
-			      const struct store_objects *objects, bool is_fresh) MUST_CHECK;
+			      const struct store_objects *objects, const struct shard_dirs *dirs,
+			      bool is_fresh) MUST_CHECK;
 
 // Removes the names outside the entry.
 void view_remove(struct store *store, const struct entry_name *name);

