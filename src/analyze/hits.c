@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-#include "analyze/hit_search.h"
+#include "analyze/glance.h"
+#include "analyze/second_look.h"
 #include "base/cleanup.h"
 #include "perfdata/sample.h"
 
@@ -56,24 +57,6 @@ static void hits_merge(struct hits *hits, const struct hits *more)
 	hits->unread += more->unread;
 }
 
-static unsigned chain_cpumode(uint64_t context)
-{
-	switch (context) {
-	case CHAIN_CONTEXT_HV:
-		return MISC_HYPERVISOR;
-	case CHAIN_CONTEXT_KERNEL:
-		return MISC_KERNEL;
-	case CHAIN_CONTEXT_GUEST:
-	case CHAIN_CONTEXT_GUEST_KERNEL:
-		return MISC_GUEST_KERNEL;
-	case CHAIN_CONTEXT_GUEST_USER:
-		return MISC_GUEST_USER;
-	case CHAIN_CONTEXT_USER:
-	default:
-		return MISC_USER;
-	}
-}
-
 // Who asks: the process and time of a sample.
 struct moment {
 	uint32_t pid;
@@ -92,7 +75,7 @@ static void count_chain(const struct counting *counting, struct counter *counter
 			// Behind this marker stands a number, not an address.
 			if (address == CHAIN_CONTEXT_USER_DEFERRED)
 				return;
-			cpumode = chain_cpumode(address);
+			cpumode = glance_mode_of(address);
 			back = 0;
 			continue;
 		}
@@ -165,8 +148,8 @@ static struct imp_error *count_chunk(void *arg, unsigned worker, struct chunk *c
 	return NULL;
 }
 
-static struct imp_error *count_some(struct recording *recording, const struct survey *survey,
-				    const struct visit_filter *filter, struct hits **ret)
+struct imp_error *hits_count(struct recording *recording, const struct survey *survey,
+			     struct hits **ret)
 {
 	unsigned workers = recording_workers(recording);
 	struct counting counting = { .survey = survey,
@@ -177,7 +160,7 @@ static struct imp_error *count_some(struct recording *recording, const struct su
 	for (unsigned i = 0; !err && i < workers; i++)
 		err = hits_new(survey->timeline, &counting.counters[i].hits);
 	if (!err)
-		err = recording_visit_some(recording, filter, count_chunk, &counting);
+		err = recording_visit(recording, count_chunk, &counting);
 	for (unsigned i = 0; counting.counters && i < workers; i++) {
 		if (!err)
 			hits_merge(hits, counting.counters[i].hits);
@@ -189,12 +172,6 @@ static struct imp_error *count_some(struct recording *recording, const struct su
 	else
 		*ret = hits;
 	return err;
-}
-
-struct imp_error *hits_count(struct recording *recording, const struct survey *survey,
-			     struct hits **ret)
-{
-	return count_some(recording, survey, NULL, ret);
 }
 
 // The one pass: surveys, and keeps where samples were seen until it is known what was there.
@@ -240,7 +217,8 @@ static struct imp_error *single_read(void *arg, struct chunk *chunk, void **resu
 	struct single_part *part = calloc(1, sizeof *part);
 	if (!part)
 		return &imp_error_no_memory;
-	part->position = chunk->position;
+	// A piece that was read ahead begins before its first record.
+	part->position = chunk->position + chunk->at;
 	part->is_inflated = chunk->is_inflated;
 	struct sighter *sighter = NULL;
 	struct imp_error *err = survey_part_new(pass->survey, &part->survey);
@@ -275,28 +253,6 @@ static void single_discard(void *arg, void *result)
 	single_part_free(result);
 }
 
-static bool wants_chunk(const void *arg, uint64_t position)
-{
-	return hit_search_wants(arg, position);
-}
-
-// Looks again at what was left open.
-static struct imp_error *look_again(struct recording *recording, struct single_pass *pass)
-{
-	struct visit_filter filter = { wants_chunk, &pass->search };
-	while (hit_search_next(&pass->search)) {
-		struct hits *more;
-		struct imp_error *err = count_some(recording, pass->survey, &filter, &more);
-		if (err)
-			return err;
-		for (size_t i = 0; i < more->image_count; i++)
-			if (more->is_hit[i])
-				pass->search.is_hit.items[i] = true;
-		hits_free(more);
-	}
-	return NULL;
-}
-
 static struct imp_error *search_run(struct recording *recording, struct single_pass *pass)
 {
 	static const struct scan scan = { single_read, single_commit, single_discard };
@@ -305,7 +261,9 @@ static struct imp_error *search_run(struct recording *recording, struct single_p
 		err = survey_finish(pass->survey);
 	if (!err)
 		err = hit_search_finish(&pass->search);
-	return err ? err : look_again(recording, pass);
+	while (!err && hit_search_next(&pass->search))
+		err = second_look(recording, pass->survey, &pass->search);
+	return err;
 }
 
 struct imp_error *hits_survey(struct recording *recording, const struct log *log,

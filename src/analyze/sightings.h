@@ -11,6 +11,16 @@
 #include "analyze/survey.h"
 #include "base/array.h"
 
+enum {
+	SIGHTING_CELLS = 64,
+	// Cells are pages, but where the kernel puts modules and BPF programs, several to a page,
+	// they are what its allocator of such programs counts in.
+	SIGHTING_PAGE_SHIFT = 12,
+	SIGHTING_FINE_SHIFT = 6,
+};
+
+#define KERNEL_MODULES_AT UINT64_C(0xffffffffa0000000)
+
 struct sighting {
 	// cpumode << 32 | process; the kernel's are of process 0.
 	uint64_t owner;
@@ -23,6 +33,25 @@ struct sighting {
 struct sightings {
 	ARRAY_OF(struct sighting) all;
 };
+
+static inline uint64_t sighting_owner(unsigned cpumode, uint32_t pid)
+{
+	bool is_kernel = cpumode == MISC_KERNEL || cpumode == MISC_HYPERVISOR;
+	return (uint64_t)cpumode << 32 | (is_kernel ? 0 : pid);
+}
+
+// The window that ADDRESS is in.
+static inline uint64_t sighting_window(uint64_t address)
+{
+	unsigned shift = address >= KERNEL_MODULES_AT ? SIGHTING_FINE_SHIFT : SIGHTING_PAGE_SHIFT;
+	return (address >> shift & ~(uint64_t)(SIGHTING_CELLS - 1)) << shift | shift;
+}
+
+// Its upper bits are the good ones.
+static inline uint64_t sighting_hash(uint64_t owner, uint64_t window)
+{
+	return (window ^ owner << 20) * UINT64_C(0x9e3779b97f4a7c15);
+}
 
 // Collects the sightings of a chunk, on any thread.
 struct sighter;
