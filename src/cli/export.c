@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "cli/archived.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/naming.h"
 #include "cli/terminal.h"
 #include "render/export/exporter.h"
@@ -21,6 +22,7 @@ struct export_options {
 	unsigned verbose;
 	uint64_t workers;
 	struct naming naming;
+	struct debuginfod debuginfod;
 };
 
 #define ROW(kind_, letter_, name_, argument_, field, help_)                             \
@@ -37,6 +39,7 @@ static const struct option export_rows[] = {
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
 	NAMING_OPTIONS(struct export_options, naming),
+	DEBUGINFOD_OPTIONS(struct export_options, debuginfod),
 	{ .kind = OPTION_END },
 };
 
@@ -101,7 +104,12 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 	*err = archived_open(&path, &options->naming, invocation->log, &archive);
 	enum naming_depth depth = exporter->wants_lines ? NAMING_LINES : NAMING_FUNCTIONS;
 	if (!*err)
+		*err = debuginfod_fetch(&options->debuginfod, &options->naming, path,
+					invocation->log);
+	if (!*err)
 		*err = naming_analyze(&options->naming, path, &analysis, depth, &profile);
+	if (profile)
+		profile->origin.asked_servers = options->debuginfod.servers != NULL;
 	if (!*err) {
 		terminal_end_progress();
 		*err = write_to(exporter, profile, options->output);

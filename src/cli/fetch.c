@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // imprint fetch: files by build ID from debuginfod servers, the most sampled first.
-#include "find/fetch.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hits.h"
-#include "base/buffer.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/naming.h"
-#include "cli/places.h"
 #include "cli/printable.h"
 #include "cli/subject.h"
 #include "cli/terminal.h"
+#include "cli/wishes.h"
 
 enum { FETCH_JSON_VERSION = 1, EXIT_INTERRUPTED = 130, TIMEOUT_SECONDS = 90 };
 
@@ -64,131 +60,7 @@ static void fetch_defaults(void *values)
 	options->min_percent = 0.1;
 }
 
-static volatile sig_atomic_t was_interrupted;
-
-static void interrupt(int number)
-{
-	(void)number;
-	was_interrupted = 1;
-}
-
-static bool is_stopped(void *arg)
-{
-	(void)arg;
-	return was_interrupted;
-}
-
-// What is to be fetched, and for what: jobs and, by the same number, the image's path (or NULL).
-struct wishes {
-	ARRAY_OF(struct fetch_job) jobs;
-	ARRAY_OF(char *) paths;
-	// Lent to the jobs.
-	const char **servers;
-	char *server_text;
-};
-
-static void wishes_fini(struct wishes *wishes)
-{
-	for (size_t i = 0; i < wishes->jobs.count; i++) {
-		fetch_job_fini(&wishes->jobs.items[i]);
-		free(wishes->paths.items[i]);
-	}
-	array_fini(&wishes->jobs);
-	array_fini(&wishes->paths);
-	free(wishes->servers);
-	free(wishes->server_text);
-}
-
-static struct imp_error *add_wish(struct wishes *wishes, const struct image *image,
-				  enum fetch_part part)
-{
-	for (size_t i = 0; i < wishes->jobs.count; i++)
-		if (wishes->jobs.items[i].part == part &&
-		    build_id_equal(&wishes->jobs.items[i].id, &image->id))
-			return NULL;
-	if (!array_reserve(&wishes->jobs, 1) || !array_reserve(&wishes->paths, 1))
-		return &imp_error_no_memory;
-	char *path = image->path ? strdup(image->path) : NULL;
-	if (!path && image->path)
-		return &imp_error_no_memory;
-	*array_add(&wishes->jobs) = (struct fetch_job){ .id = image->id, .part = part };
-	*array_add(&wishes->paths) = path;
-	return NULL;
-}
-
-// Wishes for what FINDER does not find of IMAGE here.
-static struct imp_error *wish_for(const struct fetch_verb_options *options, struct finder *finder,
-				  const struct image *image, struct wishes *wishes)
-{
-	const struct finding *finding;
-	struct imp_error *err = finder_find(finder, image, &finding);
-	if (err)
-		return err;
-	bool has_lines = finding->debug && find_rank_of(finding->debug) == RANK_DWARF;
-	// A kernel's program is its debug file: servers have nothing else of it.
-	if (!finding->image && image->kind != IMAGE_KERNEL)
-		err = add_wish(wishes, image, FETCH_EXECUTABLE);
-	if (!err && !has_lines && !options->no_debug)
-		err = add_wish(wishes, image, FETCH_DEBUGINFO);
-	return err;
-}
-
-static bool can_be_fetched(const struct image *image)
-{
-	return identity_is_usable(image->identity) && image->id.size &&
-	       (image->kind == IMAGE_USER || image->kind == IMAGE_KERNEL ||
-		image->kind == IMAGE_MODULE);
-}
-
-// The images of the recording with most samples first.
-static struct imp_error *wish_for_hits(const struct fetch_verb_options *options,
-				       struct finder *finder, const struct survey *survey,
-				       struct hits *hits, struct wishes *wishes)
-{
-	uint64_t total = 0;
-	struct imp_error *err = NULL;
-	for (size_t i = 0; i < hits->image_count; i++)
-		total += hits->samples[i];
-	while (!err) {
-		size_t most = 0;
-		for (size_t i = 1; i < hits->image_count; i++)
-			if (hits->samples[i] > hits->samples[most])
-				most = i;
-		uint64_t samples = hits->image_count ? hits->samples[most] : 0;
-		if (!samples || (double)samples * 100 < options->min_percent * (double)total)
-			break;
-		hits->samples[most] = 0;
-		const struct image *image = timeline_image(survey->timeline, (uint32_t)most);
-		if (can_be_fetched(image))
-			err = wish_for(options, finder, image, wishes);
-	}
-	return err;
-}
-
-static struct imp_error *wish_for_recording(const struct fetch_verb_options *options,
-					    struct finder *finder, const struct log *log,
-					    struct wishes *wishes)
-{
-	const struct recording_options how = { .log = log };
-	struct recording *recording = NULL;
-	struct survey *survey = NULL;
-	struct hits *hits = NULL;
-	struct imp_error *err =
-		recording_open(options->input ? options->input : "perf.data", &how, &recording);
-	if (!err)
-		err = survey_new(recording, log, &survey);
-	if (!err)
-		err = hits_count(recording, survey, &hits);
-	if (!err)
-		err = wish_for_hits(options, finder, survey, hits, wishes);
-	hits_free(hits);
-	survey_free(survey);
-	recording_close(recording);
-	return err;
-}
-
-static struct imp_error *wish_for_words(const struct fetch_verb_options *options,
-					struct finder *finder, const struct operands *words,
+static struct imp_error *wish_for_words(struct finder *finder, const struct operands *words,
 					struct wishes *wishes)
 {
 	struct imp_error *err = NULL;
@@ -199,7 +71,7 @@ static struct imp_error *wish_for_words(const struct fetch_verb_options *options
 		if (err)
 			break;
 		err = subject.image.id.size
-			      ? wish_for(options, finder, &subject.image, wishes)
+			      ? wishes_add(wishes, finder, &subject.image)
 			      : error_new(IMP_ERR_USAGE, "%s: has no build ID", words->items[i]);
 		subject_fini(&subject);
 	}
@@ -260,47 +132,6 @@ static bool has_failed(const struct fetch_job *job, bool is_asked_for)
 	}
 }
 
-static struct imp_error *list_servers(const struct fetch_verb_options *options,
-				      struct wishes *wishes)
-{
-	_cleanup_buffer_ struct buffer text = { 0 };
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	for (size_t i = 0; i < options->servers.count; i++)
-		buffer_format(&text, "%s ", options->servers.items[i]);
-	if (!options->servers.count && urls)
-		buffer_text(&text, urls);
-	buffer_append(&text, "", 1);
-	if (text.failed)
-		return &imp_error_no_memory;
-	struct imp_error *err =
-		fetch_servers((const char *)text.bytes, &wishes->servers, &wishes->server_text);
-	if (!err && !wishes->servers[0])
-		err = error_new(IMP_ERR_USAGE,
-				"no server is named: give --server URL or set DEBUGINFOD_URLS");
-	return err;
-}
-
-static struct imp_error *fetch_wishes(const struct fetch_verb_options *options,
-				      const struct log *log, struct wishes *wishes)
-{
-	_cleanup_free_ char *cache = places_debuginfod_cache();
-	struct imp_error *err = list_servers(options, wishes);
-	if (err || !wishes->jobs.count)
-		return err;
-	if (!cache)
-		return error_new(IMP_ERR_USAGE, "where to? Set HOME or DEBUGINFOD_CACHE_PATH");
-	const struct fetch_options how = { .log = log,
-					   .servers = wishes->servers,
-					   .cache_dir = cache,
-					   .timeout_s = options->timeout_s,
-					   .parallel = (unsigned)options->jobs,
-					   .is_stopped = is_stopped };
-	signal(SIGINT, interrupt);
-	err = fetch(&how, wishes->jobs.items, wishes->jobs.count);
-	signal(SIGINT, SIG_DFL);
-	return err;
-}
-
 static struct imp_error *check(const struct fetch_verb_options *options,
 			       const struct operands *words)
 {
@@ -314,18 +145,23 @@ static struct imp_error *check(const struct fetch_verb_options *options,
 }
 
 static struct imp_error *run(const struct fetch_verb_options *options,
-			     const struct invocation *invocation, struct wishes *wishes)
+			     const struct invocation *invocation, struct wishes *wishes,
+			     bool *was_interrupted)
 {
 	_cleanup_finder_ struct finder *finder = NULL;
 	const struct operands *words = &invocation->operands;
+	const char *path = options->input ? options->input : "perf.data";
 	struct imp_error *err = check(options, words);
 	if (!err)
 		err = naming_finder(&options->naming, invocation->log, &finder);
 	if (!err)
-		err = words->count ? wish_for_words(options, finder, words, wishes)
-				   : wish_for_recording(options, finder, invocation->log, wishes);
+		err = words->count ? wish_for_words(finder, words, wishes)
+				   : wishes_add_recording(wishes, finder, path, invocation->log);
 	if (!err && !options->is_dry)
-		err = fetch_wishes(options, invocation->log, wishes);
+		err = wishes_choose_servers(wishes, &options->servers);
+	if (!err && !options->is_dry)
+		err = wishes_fetch(wishes, invocation->log, options->timeout_s,
+				   (unsigned)options->jobs, was_interrupted);
 	terminal_end_progress();
 	if (!err && options->json)
 		print_json(wishes);
@@ -337,9 +173,11 @@ static struct imp_error *run(const struct fetch_verb_options *options,
 static int fetch_run(const struct invocation *invocation, struct imp_error **err)
 {
 	struct fetch_verb_options *options = invocation->options;
-	struct wishes wishes = { 0 };
+	struct wishes wishes = { .no_debug = options->no_debug,
+				 .min_percent = options->min_percent };
+	bool was_interrupted = false;
 	terminal_set_level(options->is_quiet, options->verbose);
-	*err = run(options, invocation, &wishes);
+	*err = run(options, invocation, &wishes, &was_interrupted);
 	int status = *err ? EXIT_FAILED : EXIT_DONE;
 	for (size_t i = 0; i < wishes.jobs.count && !*err; i++)
 		if (has_failed(&wishes.jobs.items[i], invocation->operands.count > 0))

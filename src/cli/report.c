@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "cli/archived.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/naming.h"
 #include "cli/terminal.h"
 #include "render/json_report.h"
@@ -26,6 +27,7 @@ struct report_options {
 	unsigned verbose;
 	uint64_t workers;
 	struct naming naming;
+	struct debuginfod debuginfod;
 };
 
 static const char default_sort[] = "comm,dso,sym";
@@ -72,6 +74,7 @@ static const struct option report_rows[] = {
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "rows only, no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
 	NAMING_OPTIONS(struct report_options, naming),
+	DEBUGINFOD_OPTIONS(struct report_options, debuginfod),
 	{ .kind = OPTION_END },
 };
 
@@ -227,7 +230,12 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 				  : report.wants_lines ? NAMING_LINES
 						       : NAMING_FUNCTIONS;
 	if (!*err)
+		*err = debuginfod_fetch(&options->debuginfod, &options->naming, path,
+					invocation->log);
+	if (!*err)
 		*err = naming_analyze(&options->naming, path, &analysis, depth, &profile);
+	if (profile)
+		profile->origin.asked_servers = options->debuginfod.servers != NULL;
 	if (!*err) {
 		terminal_end_progress();
 		*err = write_report(&report, profile);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "analyze/replay.h"
+#include "cli/archived.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/naming.h"
 #include "cli/script_line.h"
 #include "cli/terminal.h"
@@ -19,6 +21,7 @@ struct script_options {
 	bool is_quiet;
 	unsigned verbose;
 	struct naming naming;
+	struct debuginfod debuginfod;
 };
 
 #define ROW(kind_, letter_, name_, argument_, field, help_)                             \
@@ -44,6 +47,7 @@ static const struct option script_rows[] = {
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
 	NAMING_OPTIONS(struct script_options, naming),
+	DEBUGINFOD_OPTIONS(struct script_options, debuginfod),
 	{ .kind = OPTION_END },
 };
 
@@ -155,11 +159,17 @@ static int script_run(const struct invocation *invocation, struct imp_error **er
 				      .has_nanoseconds = options->has_nanoseconds,
 				      .no_chains = options->no_chains };
 	struct finder *finder = NULL;
+	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
 	*err = invocation->operands.count > 1 ? error_new(IMP_ERR_USAGE, "one recording at a time")
 					      : choose_fields(options->fields, lines.shows);
 	const char *path = options->input		? options->input
 			   : invocation->operands.count ? invocation->operands.items[0]
 							: "perf.data";
+	if (!*err)
+		*err = archived_open(&path, &options->naming, invocation->log, &archive);
+	if (!*err)
+		*err = debuginfod_fetch(&options->debuginfod, &options->naming, path,
+					invocation->log);
 	if (!*err)
 		*err = naming_finder(&options->naming, invocation->log, &finder);
 	if (!*err)

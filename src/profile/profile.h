@@ -66,6 +66,8 @@ struct profile_origin {
 	// Samples that could not be read, and samples that carry no address.
 	uint64_t unreadable_samples, samples_without_address;
 	bool has_chains;
+	// Servers were asked for what is not here, so that asking again is no use.
+	bool asked_servers;
 	// Samples with a copied stack, by why their chains end; and those with frames that were
 	// left by their frame pointer because nothing describes them.
 	uint64_t chain_ends[UNWIND_ENDS], chain_end_weights[UNWIND_ENDS];

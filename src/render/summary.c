@@ -107,7 +107,9 @@ void next_step_print(const struct profile *profile, const struct unknown_sum *un
 				      id);
 		break;
 	case UNKNOWN_OTHER_BUILD:
-		buffer_format(out, "give the folder of build %s with --images", id);
+		buffer_format(out,
+			      "give the folder of build %s with --images, or 'imprint fetch %s'",
+			      id, id);
 		if (object && object->found_path)
 			buffer_format(out, " (%s is %s)", object->found_path,
 				      build_id_text(&object->found_id).text);
@@ -264,6 +266,39 @@ void summary_print_chains(const struct summary *summary, FILE *out)
 	fputs("#\n", out);
 }
 
+// Servers may have a build whose name is known and that is not here, or not with its symbols.
+static bool can_be_fetched(const struct profile *profile, const struct unknown_sum *unknown)
+{
+	if (unknown->object == NO_NUMBER ||
+	    build_id_is_none(&profile->objects.items[unknown->object].image.id))
+		return false;
+	return unknown->reason == UNKNOWN_IMAGE_NOT_FOUND ||
+	       unknown->reason == UNKNOWN_OTHER_BUILD || unknown->reason == UNKNOWN_NO_SYMBOLS;
+}
+
+// What --debuginfod or `imprint fetch` could be of use for.
+static void print_fetchable(const struct summary *summary, FILE *out)
+{
+	const struct profile *profile = summary->profile;
+	const char *path = profile->origin.path;
+	uint64_t samples = 0;
+	size_t builds = 0;
+	for (size_t i = 0; i < summary->unknowns.count; i++) {
+		if (!can_be_fetched(profile, &summary->unknowns.items[i]))
+			continue;
+		samples += summary->unknowns.items[i].samples;
+		builds++;
+	}
+	if (!builds || profile->origin.asked_servers)
+		return;
+	fprintf(out,
+		"#\n# Debuginfod servers may have %s for %.2f%% of the samples; nothing was asked of "
+		"them.\n# To ask: 'imprint fetch%s%s', or --debuginfod here\n",
+		builds == 1 ? "the build" : "the builds", percent(samples, summary->samples),
+		path && strcmp(path, "-") != 0 ? " -i " : "",
+		path && strcmp(path, "-") != 0 ? path : "");
+}
+
 void summary_print_unknowns(const struct summary *summary, FILE *out)
 {
 	const struct profile *profile = summary->profile;
@@ -290,4 +325,5 @@ void summary_print_unknowns(const struct summary *summary, FILE *out)
 			fprintf(out, "; next: %.*s", (int)step.size, (const char *)step.bytes);
 		putc('\n', out);
 	}
+	print_fetchable(summary, out);
 }

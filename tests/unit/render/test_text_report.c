@@ -70,7 +70,11 @@ TEST(flat_rows_stand_between_what_was_recorded_and_what_has_no_name)
 		"#        5    4.85%  [kernel.kallsyms]  no file with this build ID was found; next: "
 		"give its folder with --images, or 'imprint fetch abcd'\n"
 		"#        1    0.97%  [unknown]          nothing was mapped at the address at that "
-		"time; next: record with larger buffers (-m): events were lost\n");
+		"time; next: record with larger buffers (-m): events were lost\n"
+		"#\n"
+		"# Debuginfod servers may have the build for 4.85% of the samples; nothing was asked "
+		"of them.\n"
+		"# To ask: 'imprint fetch', or --debuginfod here\n");
 }
 
 TEST(fields_may_be_separated_instead_of_aligned)
