@@ -9,7 +9,7 @@ static void newline(struct json *json)
 {
 	if (json->lines && json->depth > 0)
 		return;
-	putc('\n', json->out);
+	putc_unlocked('\n', json->out);
 	for (unsigned i = 0; i < json->depth; i++)
 		fputs("  ", json->out);
 }
@@ -21,7 +21,7 @@ static void before_item(struct json *json)
 		return;
 	}
 	if (json->has_item && json->depth > 0)
-		putc(',', json->out);
+		putc_unlocked(',', json->out);
 	if (json->depth > 0)
 		newline(json);
 	json->has_item = true;
@@ -30,13 +30,13 @@ static void before_item(struct json *json)
 static void after_item(struct json *json)
 {
 	if (json->depth == 0)
-		putc('\n', json->out);
+		putc_unlocked('\n', json->out);
 }
 
 static void open_bracket(struct json *json, char bracket)
 {
 	before_item(json);
-	putc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->depth++;
 	json->has_item = false;
 }
@@ -46,7 +46,7 @@ static void close_bracket(struct json *json, char bracket)
 	json->depth--;
 	if (json->has_item && !json->lines)
 		newline(json);
-	putc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->has_item = true;
 	after_item(json);
 }
@@ -100,11 +100,11 @@ static size_t plain_length(const unsigned char *text)
 
 static void put_quoted(FILE *out, const char *text)
 {
-	putc('"', out);
+	putc_unlocked('"', out);
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {
 		size_t plain = plain_length(at);
 		if (plain) {
-			fwrite(at, 1, plain, out);
+			fwrite_unlocked(at, 1, plain, out);
 			at += plain;
 			continue;
 		}
@@ -112,14 +112,14 @@ static void put_quoted(FILE *out, const char *text)
 		if (length == 0)
 			fputs("\\ufffd", out);
 		else if (length > 1)
-			fwrite(at, 1, length, out);
+			fwrite_unlocked(at, 1, length, out);
 		else if (*at == '"' || *at == '\\')
 			fprintf(out, "\\%c", *at);
 		else
 			fprintf(out, "\\u%04x", *at);
 		at += length ? length : 1;
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 void json_key(struct json *json, const char *key)

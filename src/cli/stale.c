@@ -65,7 +65,8 @@ static struct imp_error *check(const struct stale_command_options *options,
 	if (err || options->uses)
 		return err;
 	struct stale_options stale = { .proc_root = options->proc_root,
-				       .sys_root = options->sys_root };
+				       .sys_root = options->sys_root,
+				       .without_kernel = options->pids.count || options->cgroup };
 	return stale_check(*snapshot, &stale, report);
 }
 

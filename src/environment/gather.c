@@ -29,6 +29,8 @@ struct gatherer {
 	uint64_t ticks;
 	// The images that became of mapped files: by file number; UINT32_MAX: none yet.
 	ARRAY_OF(uint32_t) image_of_file;
+	// The pid namespace that the tree is of; 0: not seen yet.
+	uint64_t pid_namespace;
 	// The anonymous memory of processes with a run-time compiler; UINT32_MAX: not seen yet.
 	uint32_t jit_image;
 	struct mappings mappings;
@@ -295,16 +297,30 @@ static uint64_t namespace_of(const struct gatherer *gatherer, uint32_t pid, cons
 	return number ? strtoull(number + 1, NULL, 10) : 0;
 }
 
-static struct imp_error *take_places(struct gatherer *gatherer, uint32_t pid,
+// A process with one number only is in the namespace that the tree is of.
+static uint64_t pid_namespace_of(struct gatherer *gatherer, uint32_t pid, const char *status)
+{
+	const char *line = strstr(status, "\nNSpid:\t");
+	bool is_outermost = line && line[8 + strcspn(line + 8, "\t\n")] == '\n';
+	if (is_outermost && gatherer->pid_namespace)
+		return gatherer->pid_namespace;
+	uint64_t number = namespace_of(gatherer, pid, "pid");
+	if (is_outermost)
+		gatherer->pid_namespace = number;
+	return number;
+}
+
+static struct imp_error *take_places(struct gatherer *gatherer, const char *status,
 				     const struct cgroup *cgroup, struct snapshot_process *process)
 {
 	char command[4096], exe[1024], root[1024];
+	uint32_t pid = process->pid;
 	read_command(gatherer, pid, command, sizeof command);
 	proc_link(gatherer->proc, exe, sizeof exe, "%u/exe", pid);
 	if (!proc_link(gatherer->proc, root, sizeof root, "%u/root", pid))
 		memcpy(root, "/", 2);
 	process->mount_namespace = namespace_of(gatherer, pid, "mnt");
-	process->pid_namespace = namespace_of(gatherer, pid, "pid");
+	process->pid_namespace = pid_namespace_of(gatherer, pid, status);
 	const struct text_place texts[] = {
 		{ &process->command, command },
 		{ &process->exe, exe },
@@ -340,7 +356,7 @@ static struct imp_error *take_process(struct gatherer *gatherer, const struct pr
 	};
 	struct imp_error *err = keep_texts(snapshot, texts, COUNT_OF(texts));
 	if (!err)
-		err = take_places(gatherer, from->pid, cgroup, process);
+		err = take_places(gatherer, status, cgroup, process);
 	if (err)
 		return err;
 	struct process_view view = process_view_of(gatherer->proc, from->pid);

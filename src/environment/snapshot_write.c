@@ -114,6 +114,19 @@ static void write_image(struct json *json, const struct snapshot_image *image, s
 	json_end_object(json);
 }
 
+static char *put_decimal(char *at, uint32_t value)
+{
+	char digits[10];
+	unsigned count = 0;
+	do {
+		digits[count++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
 // Hexadecimal without zeros in front, and a space.
 static char *put_hex(char *at, uint64_t value)
 {
@@ -130,7 +143,7 @@ static void write_mapping(struct json *json, const struct snapshot_mapping *mapp
 	char *at = put_hex(text, mapping->start);
 	at = put_hex(at, mapping->size);
 	at = put_hex(at, mapping->offset);
-	snprintf(at, sizeof text - (size_t)(at - text), "%u", mapping->image);
+	*put_decimal(at, mapping->image) = 0;
 	json_string(json, text);
 }
 

@@ -322,5 +322,7 @@ struct imp_error *stale_check(struct snapshot *snapshot, const struct stale_opti
 	table_fini(&checker.groups);
 	array_fini(&checker.namespaces);
 	array_fini(&checker.roots);
-	return err ? err : stale_check_kernel(snapshot, proc, ret);
+	if (err || options->without_kernel)
+		return err;
+	return stale_check_kernel(snapshot, proc, ret);
 }

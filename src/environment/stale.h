@@ -92,6 +92,8 @@ struct stale_options {
 	// As in struct gather_options.
 	const char *proc_root;
 	const char *sys_root;
+	// The kernel and its modules are not asked about.
+	bool without_kernel;
 };
 
 // Checks SNAPSHOT, which was taken live from the same tree just before. Texts go into the

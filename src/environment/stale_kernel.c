@@ -96,6 +96,23 @@ static bool is_rebuilt(const struct proc *proc, const char *release)
 	return a && b && strcmp(a, b) != 0;
 }
 
+// The build ID of the file at PATH, packed or not; none when it has none or cannot be read.
+static struct imp_error *installed_id(const char *path, struct build_id *ret)
+{
+	struct elf_image *image = NULL;
+	*ret = (struct build_id){ 0 };
+	struct imp_error *err = elf_build_id_read(path, ret);
+	if (!err && build_id_is_none(ret))
+		err = elf_image_open(path, &image);
+	if (!err && image)
+		*ret = *elf_image_id(image);
+	elf_image_free(image);
+	if (!err || imp_error_code(err) == IMP_ERR_NO_MEMORY)
+		return err;
+	imp_error_free(err);
+	return NULL;
+}
+
 static struct imp_error *add_row(struct stale_report *report, const struct stale_kernel *row)
 {
 	struct stale_kernel *slot = array_add(&report->kernels);
@@ -113,13 +130,24 @@ static struct imp_error *check_release(struct snapshot *snapshot, const struct p
 	newest_kernel(proc, running, installed, sizeof installed);
 	if (!installed[0])
 		return NULL;
-	bool is_newer = strverscmp(installed, running) > 0;
-	bool is_stale = is_newer || (!strcmp(installed, running) && is_rebuilt(proc, running));
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s/boot/" VMLINUZ "%s", proc->path, system_root(proc),
+		 installed);
 	struct stale_kernel row = { .name = "kernel",
-				    .verdict = is_stale ? STALE_REPLACED : STALE_CURRENT,
+				    .verdict = STALE_CURRENT,
 				    .running_id = snapshot->kernel_id,
 				    .running = running };
-	struct imp_error *err = snapshot_text(snapshot, installed, &row.installed);
+	struct imp_error *err = installed_id(path, &row.installed_id);
+	if (err)
+		return err;
+	int order = strverscmp(installed, running);
+	bool has_ids = !build_id_is_none(&row.running_id) && !build_id_is_none(&row.installed_id);
+	bool is_another = has_ids ? !build_id_equal(&row.running_id, &row.installed_id)
+				  : order > 0 || is_rebuilt(proc, running);
+	// One that is older than the running one is not what a reboot is for.
+	if (order >= 0 && is_another)
+		row.verdict = STALE_REPLACED;
+	err = snapshot_text(snapshot, installed, &row.installed);
 	return err ? err : add_row(report, &row);
 }
 
@@ -141,13 +169,10 @@ static struct imp_error *check_module(struct snapshot *snapshot, const struct pr
 	char path[1024];
 	snprintf(path, sizeof path, "%s/%s/lib/modules/%s/%s", proc->path, system_root(proc),
 		 snapshot->kernel_release, file);
-	struct build_id installed = { 0 };
-	struct imp_error *err = elf_build_id_read(path, &installed);
-	if (err && imp_error_code(err) == IMP_ERR_NO_MEMORY)
-		return err;
-	imp_error_free(err);
+	struct build_id installed;
+	struct imp_error *err = installed_id(path, &installed);
 	if (err || build_id_is_none(&installed) || build_id_equal(&installed, &module->id))
-		return NULL;
+		return err;
 	struct stale_kernel row = { .name = module->name,
 				    .verdict = STALE_REPLACED,
 				    .running_id = module->id,

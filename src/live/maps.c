@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-
-#include "base/file.h"
+#include <unistd.h>
 
 void mappings_fini(struct mappings *mappings)
 {
@@ -201,31 +200,40 @@ static struct imp_error *take_line(struct reading *reading, struct raw_mapping *
 	return keep_mapping(reading->mappings, &raw->mapping);
 }
 
+// The page of system calls at a fixed address comes last on x86-64: nothing else can be there.
 static bool ends_with_gate(const struct buffer *text)
 {
-	static const char gate[] = "[vsyscall]\n";
-	size_t length = sizeof gate - 1;
-	return text->size >= length && !memcmp(text->bytes + text->size - length, gate, length);
+	static const char gate[] = "ffffffffff600000-";
+	if (text->size < 2 || text->bytes[text->size - 1] != '\n')
+		return false;
+	const uint8_t *newline = memrchr(text->bytes, '\n', text->size - 1);
+	const uint8_t *line = newline ? newline + 1 : text->bytes;
+	size_t length = (size_t)(text->bytes + text->size - line);
+	return length > strlen(gate) && !memcmp(line, gate, strlen(gate));
 }
 
 // Reads the text as a whole: it costs the kernel less than half of what asking for each mapping
 // does. *IS_CUT says that the address space went away meanwhile.
 static struct imp_error *read_text(struct reading *reading, bool *is_cut)
 {
+	enum { STEP = 64 * 1024, MOST_BYTES = 256 * 1024 * 1024 };
 	struct buffer *text = &reading->mappings->text;
 	text->size = 0;
 	*is_cut = false;
-	struct imp_error *err = file_slurp(reading->fd, "maps", (size_t)256 << 20, text);
-	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
-		imp_error_free(err);
-		*is_cut = true;
-		return NULL;
+	// The last read, which brings nothing, costs as much as another.
+	while (!ends_with_gate(text) && text->size < MOST_BYTES) {
+		uint8_t *at = buffer_extend(text, STEP);
+		if (!at)
+			return &imp_error_no_memory;
+		ssize_t got = read(reading->fd, at, STEP);
+		text->size -= STEP - (size_t)(got > 0 ? got : 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		*is_cut = got < 0 || (got == 0 && text->size && !reading->options->text &&
+				      is_gone(reading->fd));
+		if (got <= 0)
+			break;
 	}
-	if (err)
-		return err;
-	// On x86 this always comes last.
-	*is_cut = !reading->options->text && text->size && !ends_with_gate(text) &&
-		  is_gone(reading->fd);
 	return NULL;
 }
 
