@@ -5,12 +5,23 @@
 #include <string.h>
 
 #include "render/export/folded.h"
+#include "render/export/pprof.h"
+#include "render/export/speedscope.h"
 
 const struct exporter exporters[] = {
 	{ .name = "folded",
 	  .summary = "one stack a line, root first, with its samples (flame graphs)",
 	  .wants_lines = true,
 	  .write = folded_write },
+	{ .name = "pprof",
+	  .summary = "profile.proto, compressed (pprof, Go's tools, cloud profilers)",
+	  .is_binary = true,
+	  .wants_lines = true,
+	  .write = pprof_write },
+	{ .name = "speedscope",
+	  .summary = "speedscope's JSON (speedscope.app)",
+	  .wants_lines = true,
+	  .write = speedscope_write },
 	{ .name = NULL },
 };
 

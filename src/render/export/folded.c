@@ -4,13 +4,15 @@
 
 #include <string.h>
 
-#include "render/columns.h"
+#include "render/export/frame_text.h"
 #include "render/tree_order.h"
 
 struct line {
 	const struct call_tree *tree;
 	// The stack of the node being looked at; ends[D] is where the text of depth D ends.
 	struct buffer text;
+	// Of the frame being added.
+	struct buffer name;
 	ARRAY_OF(size_t) ends;
 	// Nodes above, root first.
 	ARRAY_OF(uint32_t) path;
@@ -19,6 +21,7 @@ struct line {
 static void line_fini(struct line *line)
 {
 	buffer_fini(&line->text);
+	buffer_fini(&line->name);
 	array_fini(&line->ends);
 	array_fini(&line->path);
 }
@@ -33,22 +36,14 @@ static void append_escaped(struct buffer *text, const char *name)
 
 static void append_frame(struct line *line, const struct call_symbol *symbol)
 {
-	const struct call_tree *tree = line->tree;
-	const char *function = profile_string(tree->profile, symbol->function);
-	const struct profile_object *object = symbol_object(tree, symbol);
+	line->name.size = 0;
+	frame_text(line->tree, symbol, &line->name);
+	buffer_append(&line->name, "", 1);
 	buffer_text(&line->text, ";");
-	if (function) {
-		append_escaped(&line->text, function);
-	} else if (!object || object->image.kind == IMAGE_ANON) {
-		buffer_format(&line->text, "[%s]", unknown_reason_name(symbol->reason));
-	} else if (!build_id_is_none(&object->image.id) &&
-		   identity_is_usable(object->image.identity)) {
-		buffer_format(&line->text, "[buildid:%s]", build_id_text(&object->image.id).text);
-		buffer_format(&line->text, "+0x%llx", (unsigned long long)symbol->offset);
-	} else {
-		append_escaped(&line->text, object->image.path);
-		buffer_format(&line->text, "+0x%llx", (unsigned long long)symbol->offset);
-	}
+	if (line->name.failed)
+		line->text.failed = true;
+	else
+		append_escaped(&line->text, (const char *)line->name.bytes);
 }
 
 // Goes to NODE, whose parent is on the path.
