@@ -20,6 +20,7 @@ extern const struct command command_report;
 extern const struct command command_script;
 extern const struct command command_snapshot;
 extern const struct command command_stale;
+extern const struct command command_gdb;
 extern const struct command command_store;
 extern const struct command command_symbolize;
 extern const struct command command_unarchive;
@@ -46,6 +47,7 @@ const struct command *const commands[] = {
 	&command_snapshot,
 	&command_stale,
 	&command_store,
+	&command_gdb,
 	&command_unarchive,
 	&command_inject,
 	NULL,

@@ -2,7 +2,14 @@
 // Which images of a recording were hit.
 #include "cli/needs.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "analyze/hits.h"
+#include "cli/archived.h"
 
 // Generated code, stacks and the like are no files.
 static bool can_be_a_file(enum image_kind kind)
@@ -50,4 +57,44 @@ struct imp_error *needs_visit(const char *path, bool all, const struct log *log,
 	survey_free(needs.survey);
 	recording_close(needs.recording);
 	return err;
+}
+
+static bool has_magic(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char magic[8];
+	return fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+	       (!memcmp(magic, "PERFILE2", sizeof magic) ||
+		!memcmp(magic, "2ELIFREP", sizeof magic));
+}
+
+bool needs_is_recording(const char *path)
+{
+	if (has_magic(path) || bundle_is(path))
+		return true;
+	char data[PATH_MAX];
+	int size = snprintf(data, sizeof data, "%s/data", path);
+	return size > 0 && (size_t)size < sizeof data && has_magic(data);
+}
+
+static struct imp_error *note_id(void *arg, const struct image *image)
+{
+	struct needs_ids *ids = arg;
+	if (build_id_is_none(&image->id))
+		return NULL;
+	for (size_t i = 0; i < ids->count; i++)
+		if (build_id_equal(&ids->items[i], &image->id))
+			return NULL;
+	struct build_id *slot = array_add(ids);
+	if (!slot)
+		return &imp_error_no_memory;
+	*slot = image->id;
+	return NULL;
+}
+
+struct imp_error *needs_collect(const char *path, const struct log *log, struct needs_ids *ret)
+{
+	_cleanup_(cleanup_bundle) struct bundle *bundle = NULL;
+	struct imp_error *err = archived_open(&path, NULL, log, &bundle);
+	return err ? err : needs_visit(path, false, log, note_id, ret);
 }

@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/parallel.h"
 #include "base/units.h"
+#include "cli/archived.h"
 #include "cli/command.h"
+#include "cli/naming.h"
+#include "cli/needs.h"
 #include "cli/store_use.h"
 #include "find/intake.h"
 
@@ -135,11 +139,87 @@ static struct imp_error *add_process(struct addition *add, const char *word)
 	return err;
 }
 
+// Finds what a recording needs, wherever it is, and takes it in.
+struct needed {
+	struct addition *add;
+	struct finder *finder;
+	size_t images, missing;
+};
+
+static struct imp_error *take_found(const struct intake *intake, const struct elf_image *image,
+				    enum image_kind kind, const char *path)
+{
+	if (!image)
+		return NULL;
+	struct store_item item = { .path = path };
+	intake_describe_image(image, &item);
+	if (kind == IMAGE_VDSO)
+		item.role = STORE_VDSO;
+	size_t size;
+	const void *bytes = elf_image_bytes(image, &size);
+	return store_batch_add_memory(intake->batch, &item, bytes, size);
+}
+
+static struct imp_error *take_kallsyms(const struct intake *intake, const struct image *image,
+				       const char *file)
+{
+	enum { MOST_BYTES = 256 << 20 };
+	_cleanup_buffer_ struct buffer text = { 0 };
+	struct imp_error *err = file_slurp_path(file, MOST_BYTES, &text);
+	struct store_item item = { .id = image->id,
+				   .role = STORE_KALLSYMS,
+				   .path = "[kernel.kallsyms]" };
+	return err ? err : store_batch_add_memory(intake->batch, &item, text.bytes, text.size);
+}
+
+static struct imp_error *take_need(void *arg, const struct image *image)
+{
+	struct needed *needed = arg;
+	const struct intake *intake = &needed->add->intake;
+	const struct finding *finding;
+	struct imp_error *err = finder_find(needed->finder, image, &finding);
+	if (err)
+		return err;
+	needed->images++;
+	needed->missing += !finding->image && !finding->debug && !finding->kallsyms_path;
+	bool has_symbols = finding->kallsyms_path && image->kind == IMAGE_KERNEL &&
+			   !build_id_is_none(&image->id);
+	err = take_found(intake, finding->image, image->kind, image->path);
+	if (!err && finding->debug != finding->image)
+		err = take_found(intake, finding->debug, image->kind, image->path);
+	if (!err && finding->alt)
+		err = take_found(intake, finding->alt, image->kind, elf_image_path(finding->alt));
+	return err || !has_symbols ? err : take_kallsyms(intake, image, finding->kallsyms_path);
+}
+
+static struct imp_error *add_recording(struct addition *add, const char *path)
+{
+	struct naming all = { .store_dir = store_dir(add->intake.store) };
+	_cleanup_(cleanup_bundle) struct bundle *bundle = NULL;
+	struct needed needed = { .add = add };
+	struct imp_error *err = archived_open(&path, &all, add->intake.log, &bundle);
+	if (!err)
+		err = naming_finder(&all, add->intake.log, &needed.finder);
+	if (!err)
+		err = needs_visit(path, false, add->intake.log, take_need, &needed);
+	finder_free(needed.finder);
+	naming_fini(&all);
+	if (!err && needed.missing)
+		log_message(add->intake.log, LOG_WARNING,
+			    "%s: %zu of %zu images were found nowhere ('imprint fetch' asks "
+			    "debuginfod)",
+			    path, needed.missing, needed.images);
+	return err;
+}
+
 // A word is a file or directory if there is one, else a process or "kernel".
 static struct imp_error *add_word(struct addition *add, const char *word)
 {
 	struct stat stat_;
-	if (!stat(word, &stat_))
+	bool is_there = !stat(word, &stat_);
+	if (is_there && needs_is_recording(word))
+		return add_recording(add, word);
+	if (is_there)
 		return S_ISDIR(stat_.st_mode) ? note_tree(add, word) : note_file(add, word, true);
 	if (!strcmp(word, "kernel"))
 		return intake_kernel(&add->intake, &add->counts[0]);
@@ -227,10 +307,11 @@ static int add_run(const struct invocation *invocation, struct imp_error **err)
 const struct command command_store_add = {
 	.name = "add",
 	.summary = "Take files, trees, processes or the running kernel in",
-	.usage = "store add [--store DIR] FILE|DIR|PID|kernel...",
+	.usage = "store add [--store DIR] FILE|DIR|PID|RECORDING|kernel...",
 	.description = "Every image found is copied, under the build ID read from its own bytes.\n"
 		       "A PID's images are taken from its mappings, so replaced and deleted files\n"
-		       "too. What was added before and has not changed is not read again.",
+		       "too; of a RECORDING, the images that its samples hit, wherever they are\n"
+		       "found. What was added before and has not changed is not read again.",
 	.options = add_options,
 	.options_size = sizeof(struct add_options),
 	.run = add_run,

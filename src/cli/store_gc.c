@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/needs.h"
 #include "cli/store_use.h"
 
 extern const struct command command_store_gc, command_store_du;
@@ -15,6 +16,7 @@ struct gc_options {
 	const char *dir;
 	uint64_t most_bytes;
 	uint64_t keep_days;
+	struct option_list used_by;
 	bool is_dry;
 	bool json;
 };
@@ -36,6 +38,11 @@ static const struct option gc_options[] = {
 	  .argument = "DAYS",
 	  .help = "what was not used for DAYS days goes",
 	  .offset = offsetof(struct gc_options, keep_days) },
+	{ .kind = OPTION_LIST,
+	  .name = "keep-used-by",
+	  .argument = "RECORDING",
+	  .help = "what its samples hit stays (may be repeated)",
+	  .offset = offsetof(struct gc_options, used_by) },
 	{ .kind = OPTION_FLAG,
 	  .letter = 'n',
 	  .name = "dry-run",
@@ -65,14 +72,19 @@ static void print_going(void *arg, const struct store_entry *entry)
 static int gc_run(const struct invocation *invocation, struct imp_error **err)
 {
 	enum { DAY = 24 * 3600 };
-	const struct gc_options *options = invocation->options;
+	struct gc_options *options = invocation->options;
 	_cleanup_store_ struct store *store = NULL;
 	*err = store_use(options->dir, STORE_READ, invocation->log, &store);
 	store_free(store);
 	store = NULL;
 	if (!*err)
 		*err = store_use(options->dir, STORE_WRITE, invocation->log, &store);
+	struct needs_ids keep = { 0 };
+	for (size_t i = 0; !*err && i < options->used_by.count; i++)
+		*err = needs_collect(options->used_by.items[i], invocation->log, &keep);
 	struct store_gc_options gc = { .most_bytes = options->most_bytes,
+				       .keep = keep.items,
+				       .keep_count = keep.count,
 				       .is_dry = options->is_dry,
 				       .going = options->is_dry ? print_going : NULL };
 	if (options->keep_days)
@@ -80,6 +92,8 @@ static int gc_run(const struct invocation *invocation, struct imp_error **err)
 	struct store_gc_counts counts;
 	if (!*err)
 		*err = store_gc(store, &gc, &counts);
+	array_fini(&keep);
+	array_fini(&options->used_by);
 	if (*err)
 		return EXIT_FAILED;
 	printf("%zu %s (%s), %zu kept (%s)\n", counts.gone, options->is_dry ? "would go" : "gone",
@@ -160,7 +174,7 @@ const struct command command_store_gc = {
 	.name = "gc",
 	.summary = "Free space: the least recently used go first",
 	.usage = "store gc [--max-size SIZE] [--keep-days DAYS] [OPTIONS]",
-	.description = "What is pinned stays.",
+	.description = "What is pinned stays, and what --keep-used-by names.",
 	.options = gc_options,
 	.options_size = sizeof(struct gc_options),
 	.defaults = gc_defaults,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // `imprint store rm` and `imprint store pin`: what goes now, and what never goes by itself.
 #include "cli/command.h"
+#include "cli/needs.h"
 #include "cli/store_use.h"
 
 extern const struct command command_store_rm, command_store_pin;
@@ -41,6 +42,28 @@ static struct imp_error *pin_entry(struct store *store, const struct store_ref *
 	return store_pin(store, &ref->id, !is_unpin, found);
 }
 
+// Pins, or no longer, what a recording needs. What the store does not have is counted.
+static struct imp_error *pin_needs(struct store *store, const struct invocation *invocation,
+				   const char *recording)
+{
+	const struct rm_options *options = invocation->options;
+	struct needs_ids ids = { 0 };
+	struct imp_error *err = needs_collect(recording, invocation->log, &ids);
+	size_t missing = 0;
+	for (size_t i = 0; !err && i < ids.count; i++) {
+		bool found = false;
+		err = store_pin(store, &ids.items[i], !options->unpin, &found);
+		missing += !found;
+	}
+	if (!err && missing)
+		log_message(invocation->log, LOG_WARNING,
+			    "%s: %zu of %zu images are not in the store ('imprint store add' takes "
+			    "a recording's in)",
+			    recording, missing, ids.count);
+	array_fini(&ids);
+	return err;
+}
+
 static struct imp_error *for_each(const struct invocation *invocation, entry_action *act)
 {
 	const struct rm_options *options = invocation->options;
@@ -56,6 +79,10 @@ static struct imp_error *for_each(const struct invocation *invocation, entry_act
 		const char *word = invocation->operands.items[i];
 		struct store_ref ref;
 		bool found = false;
+		if (act == pin_entry && needs_is_recording(word)) {
+			err = pin_needs(store, invocation, word);
+			continue;
+		}
 		err = store_use_entry(store, word, &ref);
 		if (!err)
 			err = act(store, &ref, options->unpin, &found);
@@ -89,7 +116,8 @@ const struct command command_store_rm = {
 const struct command command_store_pin = {
 	.name = "pin",
 	.summary = "Keep entries from gc",
-	.usage = "store pin [--unpin] ID|PATH...",
+	.usage = "store pin [--unpin] ID|PATH|RECORDING...",
+	.description = "Of a RECORDING, all images that its samples hit.",
 	.options = pin_options,
 	.options_size = sizeof(struct rm_options),
 	.run = pin_run,
