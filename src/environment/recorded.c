@@ -104,6 +104,12 @@ static struct imp_error *take_process(struct taker *taker, uint32_t pid)
 	process->pid = pid;
 	struct imp_error *err = snapshot_text(
 		snapshot, timeline_comm(taker->timeline, pid, pid, UINT64_MAX), &process->comm);
+	const struct namespace_set *spaces =
+		timeline_namespaces(taker->timeline, pid, pid, UINT64_MAX);
+	if (spaces) {
+		process->mount_namespace = spaces->kinds[NAMESPACE_MOUNT].inode;
+		process->pid_namespace = spaces->kinds[NAMESPACE_PID].inode;
+	}
 	do {
 		if (!err)
 			err = take_mapping(taker, &stretch);

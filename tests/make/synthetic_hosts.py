@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-"""Snapshots of a fleet that never was, made of one real snapshot: DIR SNAPSHOT HOSTS DAYS [PROGRAMS].
+"""Snapshots of a fleet that never was, made of one real snapshot: DIR SNAPSHOT HOSTS DAYS [PROGRAMS [DAY]].
 
 Hosts run a base system and some of the services; packages are upgraded in waves, host by host over days; a few hosts
-are left behind. The numbers are drawn from a fixed seed: two runs make the same files.
+are left behind. With DAY only the snapshots of that day are written. The numbers are drawn from a fixed seed: two runs make the same files.
 """
 import hashlib
 import json
@@ -88,7 +88,7 @@ def main():
     programs = int(sys.argv[5]) if len(sys.argv) > 5 else 150
     head, kernel, images = real_parts(snapshot)
     fleet = Fleet(images, hosts, days, programs)
-    for day in range(days):
+    for day in [int(sys.argv[6])] if len(sys.argv) > 6 else range(days):
         for host in range(hosts):
             with open(f'{directory}/{day:03d}-{host:06d}.json', 'w', encoding='utf-8') as out:
                 for line in fleet.lines(head, kernel, host, day):

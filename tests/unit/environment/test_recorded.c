@@ -154,3 +154,16 @@ TEST(kernel_and_modules_come_with_their_ids)
 	CHECK_UINT(snapshot->modules.items[0].size, 0x8000);
 	CHECK_UINT(snapshot->modules.items[0].id.bytes[0], 0x22);
 }
+
+TEST(namespaces_are_those_that_the_recording_tells)
+{
+	struct recording_builder *builder = begin();
+	static const uint64_t links[7][2] = { { 4, 100 }, { 4, 101 }, { 4, 102 }, { 4, 103 },
+					      { 4, 104 }, { 4, 105 }, { 4, 106 } };
+	build_namespaces(builder, built_at(10, 10, 1), 10, 10, links, 7);
+	map(builder, 2, 0x10000, "/bin/app", 0xaa);
+	_cleanup_snapshot_ struct snapshot *snapshot = snapshot_of(builder);
+	REQUIRE(snapshot && snapshot->processes.count == 1);
+	CHECK_UINT(snapshot->processes.items[0].pid_namespace, 103);
+	CHECK_UINT(snapshot->processes.items[0].mount_namespace, 105);
+}
