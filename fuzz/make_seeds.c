@@ -225,6 +225,22 @@ static void make_requests(const char *directory)
 	buffer_fini(&seed);
 }
 
+static void make_jit_dump(const char *directory)
+{
+	static const uint32_t header[] = { 0x4a695444, 1, 40, 62, 0, 77, 1, 0, 0, 0 };
+	static const uint32_t load[] = { 0, 16 + 40 + 5 + 3, 5, 0, 77, 77, 0x1000,
+					 0, 0x1000,	     0, 3, 0,  1,  0 };
+	static const uint32_t move[] = { 1,	 16 + 48, 6,	  0, 77, 77, 0x1000, 0,
+					 0x1000, 0,	  0x2000, 0, 3,	 0,  1,	     0 };
+	struct buffer bytes = { 0 };
+	buffer_append(&bytes, header, sizeof header);
+	buffer_append(&bytes, load, sizeof load);
+	buffer_append(&bytes, "name\0\xcc\xcc\xcc", 8);
+	buffer_append(&bytes, move, sizeof move);
+	write_seed(directory, "perfdata_jit_dump", "load-and-move", &bytes);
+	buffer_fini(&bytes);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -236,5 +252,6 @@ int main(int argc, char **argv)
 	make_sample(argv[1]);
 	make_features(argv[1]);
 	make_requests(argv[1]);
+	make_jit_dump(argv[1]);
 	return 0;
 }

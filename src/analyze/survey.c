@@ -81,6 +81,7 @@ void survey_free(struct survey *survey)
 	timeline_free(survey->timeline);
 	for (size_t i = 0; i < SURVEY_MOST_PROBLEMS; i++)
 		free(survey->problems[i]);
+	jit_mentions_fini(&survey->jit);
 	free(survey);
 }
 
@@ -204,6 +205,8 @@ static struct imp_error *add_kept(struct survey *survey, const struct buffer *bu
 		struct imp_error *err = timeline_add(survey->timeline, survey->events, &record);
 		if (err)
 			err = note_problem(survey, err);
+		if (!err && (kept.type == RECORD_MMAP || kept.type == RECORD_MMAP2))
+			err = jit_mentions_note(&survey->jit, survey->events, &record);
 		if (err)
 			return err;
 		at += sizeof kept + kept.size;
@@ -272,6 +275,8 @@ struct imp_error *survey_new(struct recording *recording, const struct log *log,
 	if (err)
 		return err;
 	err = recording_scan(recording, &scan, survey);
+	if (!err && !survey->uses_positions)
+		err = jit_mentions_add(&survey->jit, recording, survey->timeline, log);
 	if (!err)
 		err = survey_finish(survey);
 	if (err)

@@ -3,6 +3,7 @@
 #ifndef ANALYZE_SURVEY_H
 #define ANALYZE_SURVEY_H
 
+#include "analyze/jit_code.h"
 #include "perfdata/recording.h"
 #include "timeline/timeline.h"
 
@@ -26,11 +27,14 @@ struct survey {
 	// Meta records that could not be read, and what was wrong with the first of them.
 	uint64_t bad_records;
 	char *problems[SURVEY_MOST_PROBLEMS];
+	// Where run-time compilers say what they made.
+	struct jit_mentions jit;
 	const struct log *log;
 	const struct events *events;
 };
 
-// Surveys RECORDING (lent while the survey lives). LOG may be NULL.
+// Surveys RECORDING (lent while the survey lives). LOG may be NULL. What run-time compilers wrote
+// in jit-PID.dump is read, too.
 struct imp_error *survey_new(struct recording *recording, const struct log *log,
 			     struct survey **ret) MUST_CHECK;
 void survey_free(struct survey *survey);

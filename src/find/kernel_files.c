@@ -9,6 +9,7 @@
 #include "find/dir_index.h"
 #include "find/kernels.h"
 #include "find/search.h"
+#include "store/store.h"
 
 enum { DEPENDENCIES_MOST = 64 << 20 };
 
@@ -231,6 +232,32 @@ static struct imp_error *try_copy(struct search *search, const char *path,
 	return err ? err : try_snapshot(search, snapshot);
 }
 
+// Copies that the store has of the kernel's symbols.
+static struct imp_error *try_stored_copies(struct search *search)
+{
+	struct store *store = search->finder->store;
+	if (!store)
+		return NULL;
+	struct store_query query = { .id = search->image->id, .role = STORE_KALLSYMS };
+	_cleanup_store_objects_ struct store_objects objects = { 0 };
+	struct imp_error *err = store_find(store, &query, &objects);
+	for (size_t i = 0; i < objects.count && !err && !search->finding->kallsyms; i++) {
+		_cleanup_free_ char *path = store_object_path(store, &objects.items[i]);
+		_cleanup_close_ int fd = -1;
+		if (!path)
+			return &imp_error_no_memory;
+		// Its bytes are held against their hash.
+		err = store_object_open(store, &objects.items[i], &fd);
+		if (!err)
+			err = try_copy(search, path, &search->image->id);
+		else if (imp_error_code(err) != IMP_ERR_NO_MEMORY) {
+			imp_error_free(err);
+			err = search_note(search, path, FIND_UNREADABLE, NULL, "damaged");
+		}
+	}
+	return err;
+}
+
 // Copies of the kernel's symbols whose place is named by its ID.
 static struct imp_error *try_named_copies(struct search *search)
 {
@@ -246,6 +273,8 @@ static struct imp_error *try_named_copies(struct search *search)
 	}
 	const struct indexed_file *files = NULL;
 	size_t count = 0;
+	if (!err && !search->finding->kallsyms)
+		err = try_stored_copies(search);
 	if (!err && finder->index)
 		err = dir_index_find(finder->index, &search->image->id, false, &files, &count);
 	for (size_t i = 0; i < count && !err && !search->finding->kallsyms; i++)

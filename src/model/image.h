@@ -12,7 +12,8 @@
 // What an offset in an image counts: for USER a file offset; for VDSO the distance from the image's
 // first byte; for KERNEL and GUEST_KERNEL the distance from the reference symbol (_text or _stext)
 // of the running kernel, as a wrapping difference; for MODULE and GUEST_MODULE the distance from
-// the base that /proc/modules names; for JIT, ANON and SPECIAL the absolute address itself.
+// the base that /proc/modules names; for JIT of a process the position of the code in the
+// jit-PID.dump that tells of it; for other JIT, ANON and SPECIAL the absolute address itself.
 enum image_kind {
 	IMAGE_KERNEL,
 	IMAGE_MODULE,
@@ -21,7 +22,8 @@ enum image_kind {
 	// An executable, a library, or any other mapped file.
 	IMAGE_USER,
 	IMAGE_VDSO,
-	// Code made at run time that something names: /tmp/perf-PID.map, jitdump, BPF programs.
+	// Code made at run time that something names: a jit-PID.dump (pid is not 0), or the kernel
+	// by a record of its own (BPF programs).
 	IMAGE_JIT,
 	IMAGE_ANON,
 	// [vsyscall], [heap], [stack], [uprobes] and the like.

@@ -27,6 +27,28 @@ static void read_inode_form(struct cursor *body, struct mmap_record *map)
 	map->has_inode = true;
 }
 
+// What kernels up to 6.18 at least do: while any recorder in the machine asks for build IDs,
+// records for others may be marked as if they had one, and have a device and an inode there. A
+// record with an ID has its size (the kernel knows up to 20 bytes), three zero bytes, and zeros
+// behind the ID; a device number rarely looks like that, and one of a disk (major 8) is told by its
+// small minor.
+static bool has_build_id_form(const struct cursor *body)
+{
+	struct cursor at = *body;
+	uint8_t size = cursor_u8(&at);
+	const uint8_t *padding = cursor_bytes(&at, 3);
+	const uint8_t *id = cursor_bytes(&at, 20);
+	if (!padding || !id)
+		return true;
+	if (size > 20 || padding[0] || padding[1] || padding[2])
+		return false;
+	for (size_t i = size; i < 20; i++)
+		if (id[i])
+			return false;
+	bool is_minor = body->swap ? !id[0] && id[1] < 0x10 : !id[3] && id[2] < 0x10;
+	return size > 8 || !is_minor;
+}
+
 struct imp_error *mmap_record_read(const struct record *record, struct mmap_record *ret)
 {
 	struct cursor body = record_body(record);
@@ -37,7 +59,7 @@ struct imp_error *mmap_record_read(const struct record *record, struct mmap_reco
 	map.length = cursor_u64(&body);
 	map.page_offset = cursor_u64(&body);
 	if (record->type == RECORD_MMAP2) {
-		if (record->misc & MISC_MMAP_BUILD_ID)
+		if (record->misc & MISC_MMAP_BUILD_ID && has_build_id_form(&body))
 			read_build_id_form(&body, &map);
 		else
 			read_inode_form(&body, &map);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "perfdata/jit_dump.h"
 #include "symbolize/perf_map.h"
 
 struct code {
@@ -17,6 +18,7 @@ struct code {
 	struct dwarf *dwarf;
 	// Generated code.
 	struct perf_map *map;
+	struct jit_dump *dump;
 	// Why nothing here can be named; KNOWN when something can.
 	enum unknown_reason reason;
 };
@@ -53,6 +55,24 @@ static struct imp_error *open_map(struct code *code, const struct code_options *
 	return err;
 }
 
+// Code that a jit-PID.dump tells of.
+static bool is_dumped(const struct image *image)
+{
+	return image->kind == IMAGE_JIT && image->pid;
+}
+
+static struct imp_error *open_dump(struct code *code, const struct code_options *options)
+{
+	struct imp_error *err = jit_dump_open(code->path, &code->dump);
+	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
+		log_message(options->log, LOG_WARNING, "%s", imp_error_message(err));
+		imp_error_free(steal(err));
+	}
+	if (code->dump)
+		code->reason = KNOWN;
+	return err;
+}
+
 static bool is_generated(const struct image *image)
 {
 	return image->kind == IMAGE_JIT || image->kind == IMAGE_ANON;
@@ -77,6 +97,8 @@ static struct imp_error *open_found(struct code *code, const struct code_options
 	}
 	if (finding->image || finding->debug)
 		return open_object(code, options);
+	if (is_dumped(&code->image))
+		return open_dump(code, options);
 	return is_generated(&code->image) ? open_map(code, options) : NULL;
 }
 
@@ -106,6 +128,7 @@ void code_free(struct code *code)
 	if (!code)
 		return;
 	perf_map_free(code->map);
+	jit_dump_free(code->dump);
 	free(code->path);
 	free(code);
 }
@@ -122,6 +145,18 @@ static void name_by_map(const struct code *code, file_off offset, struct code_pl
 	if (place->has_symbol) {
 		place->symbol_name = entry.name;
 		place->symbol_offset = offset.value - entry.start;
+	} else {
+		place->unknown = UNKNOWN_NO_SYMBOL_AT_ADDRESS;
+	}
+}
+
+static void name_by_dump(const struct code *code, file_off offset, struct code_place *place)
+{
+	struct jit_function function;
+	place->has_symbol = jit_dump_function_at(code->dump, offset.value, &function);
+	if (place->has_symbol) {
+		place->symbol_name = function.name;
+		place->symbol_offset = offset.value - function.offset;
 	} else {
 		place->unknown = UNKNOWN_NO_SYMBOL_AT_ADDRESS;
 	}
@@ -158,6 +193,10 @@ struct imp_error *code_look_up(const struct code *code, file_off offset, struct 
 	}
 	if (code->map) {
 		name_by_map(code, offset, place);
+		return NULL;
+	}
+	if (code->dump) {
+		name_by_dump(code, offset, place);
 		return NULL;
 	}
 	place->unknown = finding_address(code->finding, &code->image, offset, &place->address);

@@ -289,6 +289,29 @@ static struct imp_error *add_ksymbol(struct metas *metas, const struct record *r
 	return add_extent(metas, meta, &extent);
 }
 
+struct imp_error *metas_add_code(struct metas *metas, const struct generated_code *code)
+{
+	struct stamp stamp = { .time = code->time_ns };
+	struct image image = { .kind = IMAGE_JIT, .identity = IDENTITY_NONE, .pid = code->pid };
+	struct extent extent = { .start = code->start,
+				 .end = saturated_end(code->start, code->size),
+				 .base = code->start - code->offset };
+	struct imp_error *err =
+		images_text(&metas->images, code->path, strlen(code->path), &image.path);
+	if (!err)
+		err = images_intern(&metas->images, &image, &extent.image);
+	if (err || extent.start >= extent.end)
+		return err;
+	metas->images.all.items[extent.image].mappings++;
+	struct meta *meta = add(metas, META_MAP, &stamp);
+	if (!meta)
+		return &imp_error_no_memory;
+	meta->side = SIDE_USER;
+	meta->pid = code->pid;
+	meta->tid = code->pid;
+	return add_extent(metas, meta, &extent);
+}
+
 static struct imp_error *add_namespaces(struct metas *metas, const struct record *record,
 					const struct stamp *stamp)
 {

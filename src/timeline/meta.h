@@ -7,6 +7,7 @@
 #include "timeline/identity.h"
 #include "timeline/namespaces.h"
 #include "timeline/spaces.h"
+#include "timeline/timeline.h"
 
 enum meta_kind {
 	META_MAP,
@@ -78,5 +79,8 @@ struct imp_error *metas_claim(struct metas *metas, const struct build_id_record 
 
 // Puts those in order that are not replayed yet: by time, and where that is equal as they came.
 void metas_sort(struct metas *metas);
+
+// See timeline_add_code().
+struct imp_error *metas_add_code(struct metas *metas, const struct generated_code *code) MUST_CHECK;
 
 #endif

@@ -119,6 +119,11 @@ uint32_t timeline_final_number(const struct timeline *timeline, uint32_t early)
 	return timeline->numbers[early];
 }
 
+struct imp_error *timeline_add_code(struct timeline *timeline, const struct generated_code *code)
+{
+	return metas_add_code(&timeline->metas, code);
+}
+
 bool timeline_was_late(const struct timeline *timeline)
 {
 	return timeline->metas.is_late;

@@ -34,6 +34,18 @@ void timeline_free(struct timeline *timeline);
 struct imp_error *timeline_add(struct timeline *timeline, const struct events *events,
 			       const struct record *record) MUST_CHECK;
 
+// Code that process PID made itself: SIZE bytes at START from TIME_NS on, at OFFSET of the file at
+// PATH, which says what they are.
+struct generated_code {
+	uint32_t pid;
+	uint64_t time_ns, start, size, offset;
+	const char *path;
+};
+
+// Takes note of CODE, which is copied.
+struct imp_error *timeline_add_code(struct timeline *timeline,
+				    const struct generated_code *code) MUST_CHECK;
+
 // True when timeline_add() would look at records of TYPE.
 bool timeline_wants(uint32_t type);
 

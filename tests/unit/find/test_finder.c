@@ -10,6 +10,7 @@
 
 #include "harness/tap.h"
 #include "make/elf.h"
+#include "store/store.h"
 
 static const uint8_t id_a[20] = { 0xaa, 1, 2, 3, [19] = 0x10 };
 static const uint8_t id_b[20] = { 0xbb, 1, 2, 3, [19] = 0x20 };
@@ -577,6 +578,37 @@ TEST(a_kernel_is_named_by_its_vmlinux_or_by_its_kallsyms_alike)
 	image.id.bytes[0] ^= 1;
 	const struct finding *other;
 	REQUIRE_OK(finder_find(by_symbols, &image, &other));
+	CHECK(!other->kallsyms);
+}
+
+TEST(a_kernel_is_named_by_the_symbols_that_the_store_kept_of_it)
+{
+	static const char text[] = "ffffffff9a000000 T _text\n"
+				   "ffffffff9a001000 T the_function\n"
+				   "ffffffff9a002000 T the_next\n";
+	_cleanup_place_ struct place place;
+	place_init(&place);
+	char dir[160];
+	snprintf(dir, sizeof dir, "%s/store", place.dir);
+	struct image image = kernel_image("00112233445566778899aabbccddeeff00112233", IMAGE_KERNEL,
+					  "[kernel.kallsyms]");
+	struct store *store = NULL;
+	struct store_item item = { .id = image.id,
+				   .role = STORE_KALLSYMS,
+				   .path = "[kernel.kallsyms]" };
+	REQUIRE_OK(store_open(dir, STORE_WRITE, NULL, &store));
+	CHECK_OK(store_add_memory(store, &item, text, sizeof text - 1, NULL));
+	store_free(store);
+	place.options.store_dir = dir;
+	_cleanup_finder_ struct finder *finder = NULL;
+	const struct finding *finding, *other;
+	REQUIRE_OK(finder_new(&place.options, &finder));
+	REQUIRE_OK(finder_find(finder, &image, &finding));
+	CHECK(finding->kallsyms);
+	if (finding->kallsyms)
+		CHECK_TEXT(kernel_name(finding, &image, 0x1004), "the_function");
+	image.id.bytes[0] ^= 1;
+	REQUIRE_OK(finder_find(finder, &image, &other));
 	CHECK(!other->kallsyms);
 }
 

@@ -90,3 +90,48 @@ TEST(a_name_that_is_too_long_for_the_size_field_is_cut)
 	memcpy(&size, out.bytes + 6, sizeof size);
 	CHECK_UINT(size, out.size);
 }
+
+// What is read of BYTES, marked as having a build ID whether it has one or not.
+static struct mmap_record read_marked(const struct buffer *bytes)
+{
+	struct record record = { .type = RECORD_MMAP2,
+				 .misc = MISC_USER | MISC_MMAP_BUILD_ID,
+				 .size = (uint32_t)bytes->size,
+				 .bytes = bytes->bytes };
+	struct mmap_record map = { .pid = 0 };
+	CHECK_OK(mmap_record_read(&record, &map));
+	return map;
+}
+
+TEST(a_record_that_is_only_marked_as_having_an_id_has_its_inode)
+{
+	// A virtio disk, a SCSI disk's second part, NVMe.
+	static const uint32_t devices[][2] = { { 254, 1 }, { 8, 2 }, { 259, 5 } };
+	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+		struct mmap_record plain = libm;
+		plain.major = devices[i][0];
+		plain.minor = devices[i][1];
+		_cleanup_buffer_ struct buffer out = { 0 };
+		record_build_mmap(&out, &plain, MISC_USER, NULL);
+		struct mmap_record map = read_marked(&out);
+		CHECK(build_id_is_none(&map.id));
+		CHECK(map.has_inode);
+		CHECK_UINT(map.major, plain.major);
+		CHECK_UINT(map.inode, 4711);
+	}
+}
+
+TEST(ids_of_8_16_and_20_bytes_are_ids)
+{
+	static const uint8_t bytes[20] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	static const uint32_t sizes[] = { 8, 16, 20 };
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct mmap_record known = libm;
+		known.id = build_id_of(bytes, sizes[i]);
+		_cleanup_buffer_ struct buffer out = { 0 };
+		record_build_mmap(&out, &known, MISC_USER, NULL);
+		struct mmap_record map = read_marked(&out);
+		CHECK(build_id_equal(&map.id, &known.id));
+		CHECK(!map.has_inode);
+	}
+}
