@@ -27,7 +27,10 @@ bench: all
 bench-full: all
 	bench/run full
 
+bench-grow: all
+	bench/run grow
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all install run test bench bench-full clean
+.PHONY: all install run test bench bench-full bench-grow clean

@@ -79,3 +79,16 @@ struct imp_error *chain_read(const struct sample *sample, struct chain *chain)
 		put_head(sample, chain);
 	return NULL;
 }
+
+struct imp_error *chain_read_head(const struct sample *sample, struct chain *chain)
+{
+	// Without an address of its own, the first of the chain is the sample's.
+	if (!sample->has_ip)
+		return chain_read(sample, chain);
+	chain->entries.count = 0;
+	chain->is_deferred = false;
+	if (!array_reserve(&chain->entries, 1))
+		return &imp_error_no_memory;
+	put_head(sample, chain);
+	return NULL;
+}

@@ -35,4 +35,7 @@ uint8_t chain_cpumode(uint64_t marker);
 // without an address as many as its chain.
 struct imp_error *chain_read(const struct sample *sample, struct chain *chain) MUST_CHECK;
 
+// As chain_read(), but whoever asks looks at the first entry only: the others may be missing.
+struct imp_error *chain_read_head(const struct sample *sample, struct chain *chain) MUST_CHECK;
+
 #endif

@@ -220,7 +220,9 @@ static struct imp_error *find_stack(struct gathering *gathering, struct worker *
 				    const struct sample *sample, uint64_t time, uint32_t *node)
 {
 	struct located located = { sample, time, 0, UINT64_MAX };
-	struct imp_error *err = chain_read(sample, &worker->chain);
+	bool needs_callers = gathering->options->with_chains || worker->walker;
+	struct imp_error *err = needs_callers ? chain_read(sample, &worker->chain)
+					      : chain_read_head(sample, &worker->chain);
 	if (!err && worker->walker)
 		err = stack_walk_extend(worker->walker, sample, time, &worker->chain);
 	if (err)

@@ -263,3 +263,31 @@ TEST(the_answer_does_not_depend_on_the_number_of_threads)
 		CHECK(!strcmp(one, eight));
 	}
 }
+
+// The tally of TIMES times two stacks.
+static struct profile *repeated(unsigned times)
+{
+	struct analysis_options options = { .with_chains = true, .workers = 1 };
+	struct recording_builder *builder = begin(WITH_CHAINS);
+	comm(builder, 1, 1, true, "a");
+	map(builder, 1, 2, "/bin/a");
+	for (unsigned i = 0; i < times; i++) {
+		SAMPLE(builder, 1, 10 + i, BASE + 0x30, BASE + 0x20, BASE + 0x10);
+		SAMPLE(builder, 1, 10 + i, BASE + 0x40, BASE + 0x20, BASE + 0x10);
+	}
+	return analyzed(builder, &options);
+}
+
+TEST(memory_is_that_of_the_stacks_and_not_of_the_samples)
+{
+	_cleanup_profile_ struct profile *few = repeated(1);
+	_cleanup_profile_ struct profile *many = repeated(3000);
+	CHECK(few && many);
+	CHECK_UINT(many->events.items[0].samples, 6000);
+	// A root, two callers, two leaves.
+	CHECK_UINT(few->tally.nodes.count, 5);
+	CHECK_UINT(many->tally.nodes.count, 5);
+	CHECK_UINT(many->tally.nodes.room, few->tally.nodes.room);
+	CHECK_UINT(many->tally.spots.room, few->tally.spots.room);
+	CHECK_UINT(many->tally.node_slot_mask, few->tally.node_slot_mask);
+}

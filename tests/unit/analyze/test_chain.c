@@ -23,6 +23,15 @@ static void check_chain(const struct sample *with_ip, const uint64_t *words, siz
 			      chain.entries.items[i].is_return ? "r" : "");
 	buffer_append(&text, "", 1);
 	CHECK_TEXT((const char *)text.bytes, expected);
+	struct chain head = { .cookie = 0 };
+	CHECK_OK(chain_read_head(&sample, &head));
+	CHECK((head.entries.count > 0) == (chain.entries.count > 0));
+	if (head.entries.count && chain.entries.count) {
+		CHECK_UINT(head.entries.items[0].address, chain.entries.items[0].address);
+		CHECK_UINT(head.entries.items[0].cpumode, chain.entries.items[0].cpumode);
+		CHECK(head.entries.items[0].is_return == chain.entries.items[0].is_return);
+	}
+	array_fini(&head.entries);
 	array_fini(&chain.entries);
 }
 
