@@ -60,6 +60,22 @@ static uint64_t wall_time(const struct features *features, uint64_t first_ns)
 	return features->clock_wall_ns + (first_ns - features->clock_ns);
 }
 
+// Sentences of the recorder's, on one line each.
+static bool copy_notes(const struct features *features, struct profile_origin *origin)
+{
+	origin->notes = calloc(features->note_count + 1, sizeof *origin->notes);
+	for (size_t i = 0; origin->notes && i < features->note_count; i++) {
+		char *note = strdup(features->notes[i]);
+		if (!note)
+			return false;
+		for (char *at = note; *at; at++)
+			if ((unsigned char)*at < ' ')
+				*at = ' ';
+		origin->notes[origin->note_count++] = note;
+	}
+	return origin->notes;
+}
+
 struct imp_error *origin_of(const struct recording *recording, struct profile_origin *origin)
 {
 	const struct features *features = recording_features(recording);
@@ -68,7 +84,7 @@ struct imp_error *origin_of(const struct recording *recording, struct profile_or
 			 copy(features->os_release, &origin->os_release) &&
 			 copy(features->arch, &origin->arch) &&
 			 copy(features->version, &origin->recorder) &&
-			 command_line(features, &origin->command);
+			 command_line(features, &origin->command) && copy_notes(features, origin);
 	origin->began_ns = wall_time(features, origin->first_ns);
 	return is_copied ? NULL : &imp_error_no_memory;
 }

@@ -19,19 +19,29 @@ static void read_total_memory(struct cursor *payload, struct features *features)
 	features->total_memory_kb = cursor_u64(payload);
 }
 
-static void read_command_line(struct cursor *payload, struct features *features)
+static void read_strings(struct cursor *payload, char ***strings, size_t *read)
 {
 	uint32_t count = cursor_u32(payload);
-	// Each word has at least its length.
-	if (features->command_line || count > cursor_left(payload) / 4)
+	// Each string has at least its length.
+	if (*strings || count > cursor_left(payload) / 4)
 		return;
-	features->command_line = calloc(count + 1, sizeof *features->command_line);
-	for (uint32_t i = 0; features->command_line && i < count; i++) {
-		char *word = feature_string(payload);
-		if (!word)
+	*strings = calloc(count + 1, sizeof **strings);
+	for (uint32_t i = 0; *strings && i < count; i++) {
+		char *string = feature_string(payload);
+		if (!string)
 			break;
-		features->command_line[features->command_line_count++] = word;
+		(*strings)[(*read)++] = string;
 	}
+}
+
+static void read_command_line(struct cursor *payload, struct features *features)
+{
+	read_strings(payload, &features->command_line, &features->command_line_count);
+}
+
+static void read_notes(struct cursor *payload, struct features *features)
+{
+	read_strings(payload, &features->notes, &features->note_count);
 }
 
 static void read_sample_time(struct cursor *payload, struct features *features)
@@ -107,7 +117,7 @@ static const struct feature_def {
 	[FEATURE_SIMPLEPERF_META_INFO] = { "SIMPLEPERF_META_INFO", NO_TEXT, NULL },
 	[FEATURE_SIMPLEPERF_DEBUG_UNWIND] = { "SIMPLEPERF_DEBUG_UNWIND", NO_TEXT, NULL },
 	[FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE] = { "SIMPLEPERF_DEBUG_UNWIND_FILE", NO_TEXT, NULL },
-	[FEATURE_IMPRINT_NOTES] = { "IMPRINT_NOTES", NO_TEXT, NULL },
+	[FEATURE_IMPRINT_NOTES] = { "IMPRINT_NOTES", NO_TEXT, read_notes },
 	[FEATURE_SIMPLEPERF_FILE2] = { "SIMPLEPERF_FILE2", NO_TEXT, NULL },
 };
 
@@ -162,6 +172,9 @@ void features_fini(struct features *features)
 	for (size_t i = 0; i < features->command_line_count; i++)
 		free(features->command_line[i]);
 	free(features->command_line);
+	for (size_t i = 0; i < features->note_count; i++)
+		free(features->notes[i]);
+	free(features->notes);
 	*features = (struct features){ 0 };
 }
 

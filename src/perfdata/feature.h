@@ -67,6 +67,9 @@ struct features {
 	uint64_t total_memory_kb;
 	char **command_line;
 	size_t command_line_count;
+	// What imprint's recorder says that the recording lacks, in sentences.
+	char **notes;
+	size_t note_count;
 	uint64_t first_sample_ns, last_sample_ns;
 	uint64_t clockid_resolution_ns;
 	bool has_sample_time, has_clock_data;

@@ -22,6 +22,9 @@ static void origin_fini(struct profile_origin *origin)
 	free(origin->arch);
 	free(origin->recorder);
 	free(origin->command);
+	for (size_t i = 0; i < origin->note_count; i++)
+		free(origin->notes[i]);
+	free(origin->notes);
 }
 
 void profile_free(struct profile *profile)

@@ -72,6 +72,9 @@ struct profile_origin {
 	// left by their frame pointer because nothing describes them.
 	uint64_t chain_ends[UNWIND_ENDS], chain_end_weights[UNWIND_ENDS];
 	uint64_t chains_by_frame_pointer;
+	// What the recorder says that the recording lacks, in sentences.
+	char **notes;
+	size_t note_count;
 };
 
 struct profile {

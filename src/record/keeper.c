@@ -22,6 +22,7 @@ struct keeper {
 	struct store_batch *batch;
 	struct store_batch_counts counts;
 	pthread_t thread;
+	pid_t thread_id;
 	bool is_running;
 	pthread_mutex_t lock;
 	struct kernel kernel;
@@ -180,13 +181,20 @@ static void keep_kernel(struct keeper *keeper)
 	keep_text(keeper, STORE_MODULES, "/proc/modules");
 }
 
-static void be_modest(void)
+// Linux lets a thread have priorities of its own. Neither is needed for the work to be done.
+static void be_modest(pid_t thread)
 {
-	// Linux lets a thread have priorities of its own. Neither is needed for the work to be
-	// done.
-	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
+	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, thread,
 		      IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
-	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), BACKGROUND_NICE);
+	(void)setpriority(PRIO_PROCESS, (id_t)thread, BACKGROUND_NICE);
+}
+
+// The recording has ended, and somebody waits for the rest. Needs a permission.
+static void be_quick(pid_t thread)
+{
+	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, thread,
+		      IOPRIO_PRIO_VALUE(IOPRIO_CLASS_NONE, 0));
+	(void)setpriority(PRIO_PROCESS, (id_t)thread, 0);
 }
 
 static void work_once(struct keeper *keeper, bool has_job, struct keep_job *job)
@@ -213,7 +221,9 @@ static void *run(void *arg)
 	struct keeper *keeper = arg;
 	struct keep_job job;
 	bool has_job;
-	be_modest();
+	pid_t thread = (pid_t)syscall(SYS_gettid);
+	be_modest(thread);
+	__atomic_store_n(&keeper->thread_id, thread, __ATOMIC_RELEASE);
 	while (tracker_next_job(keeper->tracker, CHECK_MS, &job, &has_job))
 		work_once(keeper, has_job, &job);
 	work_once(keeper, false, NULL);
@@ -251,6 +261,9 @@ static void join(struct keeper *keeper)
 {
 	if (!keeper->is_running)
 		return;
+	pid_t thread = __atomic_load_n(&keeper->thread_id, __ATOMIC_ACQUIRE);
+	if (thread)
+		be_quick(thread);
 	tracker_end_jobs(keeper->tracker);
 	pthread_join(keeper->thread, NULL);
 	keeper->is_running = false;

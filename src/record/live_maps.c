@@ -195,13 +195,20 @@ const struct live_space *live_maps_of(const struct live_maps *maps, uint32_t pid
 	return process ? process->space : NULL;
 }
 
-uint32_t live_maps_find(const struct live_maps *maps, uint32_t pid, uint64_t address)
+const struct live_mapping *live_maps_at(const struct live_maps *maps, uint32_t pid,
+					uint64_t address)
 {
 	const struct live_space *space = live_maps_of(maps, pid);
 	if (!space)
-		return NO_LIVE_IMAGE;
+		return NULL;
 	size_t at = position(space, address);
 	if (at == space->mappings.count || space->mappings.items[at].start > address)
-		return NO_LIVE_IMAGE;
-	return space->mappings.items[at].image;
+		return NULL;
+	return &space->mappings.items[at];
+}
+
+uint32_t live_maps_find(const struct live_maps *maps, uint32_t pid, uint64_t address)
+{
+	const struct live_mapping *mapping = live_maps_at(maps, pid, address);
+	return mapping ? mapping->image : NO_LIVE_IMAGE;
 }

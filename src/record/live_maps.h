@@ -57,6 +57,9 @@ void live_maps_next_round(struct live_maps *maps);
 enum { NO_LIVE_IMAGE = UINT32_MAX };
 // The image at ADDRESS in PID, or NO_LIVE_IMAGE.
 uint32_t live_maps_find(const struct live_maps *maps, uint32_t pid, uint64_t address);
+// The mapping there, or NULL; lent until PID maps something else.
+const struct live_mapping *live_maps_at(const struct live_maps *maps, uint32_t pid,
+					uint64_t address);
 
 // What PID has mapped, or NULL.
 const struct live_space *live_maps_of(const struct live_maps *maps, uint32_t pid);

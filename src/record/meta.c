@@ -12,8 +12,10 @@
 
 #include "perfdata/record_build.h"
 
-// After a drain the thread rests, so that a storm of mmaps is read in batches.
-enum { REST_MS = 1, READER_NICE = -15 };
+// After a drain the thread rests, so that a storm of mmaps is read in batches: the longer, the
+// longer nothing new was told. An image is lost to the recording only if within that time its
+// process ends and its file leaves its path.
+enum { REST_LEAST_MS = 1, REST_MOST_MS = 32, READER_NICE = -15 };
 
 struct order {
 	uint64_t time;
@@ -31,7 +33,7 @@ struct meta {
 	struct buffer pending;
 	ARRAY_OF(struct order) order;
 	uint64_t lost;
-	bool is_over;
+	bool is_over, has_news;
 };
 
 static uint16_t size_of_record(const uint8_t *record)
@@ -93,7 +95,7 @@ static void show(struct meta *meta, size_t start)
 		qsort(meta->order.items, meta->order.count, sizeof *meta->order.items, by_time);
 	for (size_t i = 0; i < meta->order.count; i++) {
 		uint8_t *record = meta->pending.bytes + meta->order.items[i].at;
-		meta->see(meta->arg, record, size_of_record(record));
+		meta->has_news |= meta->see(meta->arg, record, size_of_record(record));
 	}
 }
 
@@ -131,6 +133,7 @@ static void *run(void *arg)
 {
 	struct meta *meta = arg;
 	struct pollfd *stop = &meta->polled[meta->rings->count];
+	int rest_ms = REST_LEAST_MS;
 	(void)setpriority(PRIO_PROCESS, 0, READER_NICE);
 	for (;;) {
 		int n = poll(meta->polled, meta->rings->count + 1, -1);
@@ -139,11 +142,15 @@ static void *run(void *arg)
 		pthread_mutex_lock(&meta->lock);
 		drain(meta);
 		drop_ended(meta);
+		rest_ms = meta->has_news ? REST_LEAST_MS : rest_ms * 2;
+		meta->has_news = false;
 		pthread_mutex_unlock(&meta->lock);
+		if (rest_ms > REST_MOST_MS)
+			rest_ms = REST_MOST_MS;
 		if (stop->revents)
 			return NULL;
 		struct pollfd rest = *stop;
-		if (poll(&rest, 1, REST_MS) > 0)
+		if (poll(&rest, 1, rest_ms) > 0)
 			return NULL;
 	}
 }
@@ -179,11 +186,12 @@ static void meta_release(struct meta *meta)
 	free(meta);
 }
 
-static void see_nothing(void *arg, uint8_t *record, size_t size)
+static bool see_nothing(void *arg, uint8_t *record, size_t size)
 {
 	(void)arg;
 	(void)record;
 	(void)size;
+	return false;
 }
 
 struct imp_error *meta_start(struct rings *rings, meta_see *see, void *arg, struct meta **ret)

@@ -11,8 +11,9 @@
 struct meta;
 
 // Sees each record once, in the order of time as far as one drain of the rings goes; may change it
-// in place. Never called twice at once.
-typedef void meta_see(void *arg, uint8_t *record, size_t size);
+// in place. Never called twice at once. True when it told of something new, after which more is
+// likely to come soon.
+typedef bool meta_see(void *arg, uint8_t *record, size_t size);
 
 // Starts the reading of RINGS (lent). SEE may be NULL.
 struct imp_error *meta_start(struct rings *rings, meta_see *see, void *arg,

@@ -27,8 +27,9 @@ enum {
 	// Over all CPUs.
 	RINGS_MOST_BYTES = 512 << 20,
 	META_RING_BYTES = 256 << 10,
-	// A sample with a call chain, roughly.
-	SAMPLE_BYTES = 256,
+	// A sample, and a call chain, roughly.
+	SAMPLE_BYTES = 80,
+	CHAIN_BYTES = 180,
 	// What was recorded is on its way to the file after this time at the latest.
 	CHECKPOINT_NS = 400 * 1000 * 1000,
 	// Modules are looked for so often.
@@ -119,7 +120,8 @@ static size_t suitable_ring(const struct recorder *recorder)
 {
 	const struct event_attr *attr = &recorder->options->events[0].attr;
 	uint64_t rate = attr_has(attr, ATTR_FREQ) ? attr->sample_period : 0;
-	uint64_t wanted = rate * (SAMPLE_BYTES + attr->sample_stack_user) / 2;
+	uint64_t chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN ? CHAIN_BYTES : 0;
+	uint64_t wanted = rate * (SAMPLE_BYTES + chain + attr->sample_stack_user) / 2;
 	size_t size = RING_LEAST_BYTES;
 	while (size < wanted && size < RING_MOST_BYTES &&
 	       size * 2 * recorder->target.cpus.count <= RINGS_MOST_BYTES)
@@ -306,10 +308,11 @@ static struct imp_error *drain_samples(struct recorder *recorder, bool *wrote)
 		size_t size = ring_waiting(&rings->items[i], parts, &count);
 		if (!size)
 			continue;
-		sample_walk(&recorder->walk, parts, count);
+		// What was just copied is in the caches.
 		struct imp_error *err = writer_ring(series_writer(&recorder->series), parts, count);
 		if (err)
 			return err;
+		sample_walk(&recorder->walk, parts, count);
 		ring_consume(&rings->items[i], size);
 		*wrote = true;
 	}

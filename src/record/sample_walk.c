@@ -23,6 +23,7 @@ bool sample_walk_init(struct sample_walk *walk, uint64_t sample_type)
 {
 	memset(walk, 0, sizeof *walk);
 	walk->seen = calloc(PAGE_TABLE_SIZE, sizeof *walk->seen);
+	walk->ranges = calloc(RANGE_SLOTS, sizeof *walk->ranges);
 	if (sample_type & PERF_SAMPLE_CALLCHAIN) {
 		walk->chain_at = FIXED_END;
 		walk->chain_at += sample_type & PERF_SAMPLE_ADDR ? 8 : 0;
@@ -30,12 +31,13 @@ bool sample_walk_init(struct sample_walk *walk, uint64_t sample_type)
 		walk->chain_at += sample_type & PERF_SAMPLE_PERIOD ? 8 : 0;
 	}
 	walk->whole_processes = sample_type & PERF_SAMPLE_STACK_USER;
-	return walk->seen;
+	return walk->seen && walk->ranges;
 }
 
 void sample_walk_fini(struct sample_walk *walk)
 {
 	free(walk->seen);
+	free(walk->ranges);
 	array_fini(&walk->pages);
 	buffer_fini(&walk->scratch);
 }
@@ -54,12 +56,48 @@ static uint64_t u64_at(const uint8_t *bytes)
 	return value;
 }
 
-// What distinguishes equal pages of different processes, and of one at different times.
-static uint64_t process_key(const struct sample_walk *walk, uint32_t pid)
+static uint32_t generation_of(const struct sample_walk *walk, uint32_t pid)
 {
-	uint32_t generation =
-		__atomic_load_n(&walk->generations[pid % GENERATIONS], __ATOMIC_RELAXED);
-	return (uint64_t)pid << 36 ^ (uint64_t)generation << 52;
+	return __atomic_load_n(&walk->generations[pid % GENERATIONS], __ATOMIC_RELAXED);
+}
+
+// A process at a time.
+struct moment {
+	uint32_t pid, generation;
+	const struct known_ranges *ranges;
+};
+
+static inline struct moment moment_of(const struct sample_walk *walk, uint32_t pid)
+{
+	return (struct moment){ pid, generation_of(walk, pid), &walk->ranges[pid % RANGE_SLOTS] };
+}
+
+// What distinguishes equal pages of different processes, and of one at different times.
+static inline uint64_t page_key(const struct moment *moment, uint64_t page)
+{
+	uint64_t key = page ^ (uint64_t)moment->pid << 36 ^ (uint64_t)moment->generation << 52;
+	return (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+}
+
+static inline bool is_known(const struct moment *moment, uint64_t address)
+{
+	for (int i = 0; i < RANGE_WAYS; i++) {
+		const struct known_range *range = &moment->ranges->ways[i];
+		if (address - range->start < range->size && range->pid == moment->pid &&
+		    range->generation == moment->generation)
+			return true;
+	}
+	return false;
+}
+
+void sample_walk_know(struct sample_walk *walk, uint32_t pid, uint64_t start, uint64_t end)
+{
+	struct known_ranges *ranges = &walk->ranges[pid % RANGE_SLOTS];
+	struct moment moment = moment_of(walk, pid);
+	if (is_known(&moment, start))
+		return;
+	ranges->ways[ranges->next++ % RANGE_WAYS] =
+		(struct known_range){ pid, moment.generation, start, end - start };
 }
 
 static void hand_on(struct sample_walk *walk, uint32_t pid, uint64_t address)
@@ -69,53 +107,54 @@ static void hand_on(struct sample_walk *walk, uint32_t pid, uint64_t address)
 		*item = (struct code_page){ .pid = pid, .address = address };
 }
 
-__attribute__((noinline)) static void look_at_kernel(struct sample_walk *walk, uint64_t address)
+// Hands the page on unless it was seen lately.
+__attribute__((noinline)) static void look_up(struct sample_walk *walk, const struct moment *moment,
+					      uint64_t page, uint64_t address)
 {
-	if (address - walk->kernel_start < walk->kernel_size) {
-		walk->kernel_is_hit = true;
-		hand_on(walk, KERNEL_PAGE_PID, address);
-		return;
-	}
-	uint64_t key = (address >> PAGE_BITS) ^ process_key(walk, KERNEL_PAGE_PID);
-	key = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	uint64_t key = page_key(moment, page);
 	uint64_t *slot = &walk->seen[key >> (64 - PAGE_TABLE_BITS)];
 	if (*slot == key)
 		return;
 	*slot = key;
-	hand_on(walk, KERNEL_PAGE_PID, address);
+	hand_on(walk, moment->pid, address);
 }
 
-static inline void look_at_page(struct sample_walk *walk, uint32_t pid, uint64_t process,
+__attribute__((noinline)) static void look_at_kernel(struct sample_walk *walk, uint64_t address)
+{
+	struct moment moment = moment_of(walk, KERNEL_PAGE_PID);
+	if (address - walk->kernel_start < walk->kernel_size) {
+		walk->kernel_is_hit = true;
+		hand_on(walk, KERNEL_PAGE_PID, address);
+	} else {
+		look_up(walk, &moment, address >> PAGE_BITS, address);
+	}
+}
+
+static inline void look_at_page(struct sample_walk *walk, const struct moment *moment,
 				uint64_t address)
 {
 	if (address & KERNEL_HALF) {
-		bool is_known = walk->kernel_is_hit &&
-				address - walk->kernel_start < walk->kernel_size;
-		if (!is_known)
+		bool is_told = walk->kernel_is_hit &&
+			       address - walk->kernel_start < walk->kernel_size;
+		if (!is_told)
 			look_at_kernel(walk, address);
 		return;
 	}
-	uint64_t page = walk->whole_processes ? 0 : address >> PAGE_BITS;
-	uint64_t key = page ^ process;
-	key = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) | 1;
-	uint64_t *slot = &walk->seen[key >> (64 - PAGE_TABLE_BITS)];
-	if (__builtin_expect(*slot == key, 1))
-		return;
-	*slot = key;
-	hand_on(walk, pid, address);
+	if (!is_known(moment, address))
+		look_up(walk, moment, walk->whole_processes ? 0 : address >> PAGE_BITS, address);
 }
 
-static void look_at_branches(struct sample_walk *walk, uint32_t pid, uint64_t process,
+static void look_at_branches(struct sample_walk *walk, const struct moment *moment,
 			     const uint8_t *branches, size_t room)
 {
 	uint64_t pairs = room ? u64_at(branches) : 0;
 	for (uint64_t i = 0; i < pairs && 1 + 3 * (i + 1) <= room; i++) {
-		look_at_page(walk, pid, process, u64_at(branches + 8 + 24 * i));
-		look_at_page(walk, pid, process, u64_at(branches + 16 + 24 * i));
+		look_at_page(walk, moment, u64_at(branches + 8 + 24 * i));
+		look_at_page(walk, moment, u64_at(branches + 16 + 24 * i));
 	}
 }
 
-static void look_at_chain(struct sample_walk *walk, uint32_t pid, uint64_t process,
+static void look_at_chain(struct sample_walk *walk, const struct moment *moment,
 			  const uint8_t *record, size_t size)
 {
 	if (walk->chain_at + 8 > size)
@@ -131,10 +170,10 @@ static void look_at_chain(struct sample_walk *walk, uint32_t pid, uint64_t proce
 		if (address >= FIRST_MARKER || address >> PAGE_BITS == last)
 			continue;
 		last = address >> PAGE_BITS;
-		look_at_page(walk, pid, process, address);
+		look_at_page(walk, moment, address);
 	}
 	if (walk->has_branches)
-		look_at_branches(walk, pid, process, entries + 8 * count, room - count);
+		look_at_branches(walk, moment, entries + 8 * count, room - count);
 }
 
 static void look_at_record(struct sample_walk *walk, const uint8_t *record, size_t size)
@@ -151,11 +190,10 @@ static void look_at_record(struct sample_walk *walk, const uint8_t *record, size
 		walk->last_ns = time;
 	if (!walk->wants_pages)
 		return;
-	uint32_t pid = u32_at(record + TID_AT);
-	uint64_t process = process_key(walk, pid);
-	look_at_page(walk, pid, process, u64_at(record + IP_AT));
+	struct moment moment = moment_of(walk, u32_at(record + TID_AT));
+	look_at_page(walk, &moment, u64_at(record + IP_AT));
 	if (walk->chain_at)
-		look_at_chain(walk, pid, process, record, size);
+		look_at_chain(walk, &moment, record, size);
 }
 
 static size_t record_size(const uint8_t *record)

@@ -329,10 +329,13 @@ static void see_task(struct tracker *tracker, const struct record *whole)
 		imp_error_free(err);
 		return;
 	}
-	if (whole->type == RECORD_FORK && task.pid != task.parent_pid)
+	if (whole->type == RECORD_FORK && task.pid != task.parent_pid) {
 		live_maps_fork(&tracker->maps, task.parent_pid, task.pid);
-	else if (whole->type == RECORD_EXIT && task.pid == task.tid)
+		if (tracker->options.walk)
+			sample_walk_forget(tracker->options.walk, task.pid);
+	} else if (whole->type == RECORD_EXIT && task.pid == task.tid) {
 		live_maps_exit(&tracker->maps, task.pid);
+	}
 }
 
 static void see_comm(struct tracker *tracker, const struct record *whole)
@@ -347,20 +350,23 @@ static void see_comm(struct tracker *tracker, const struct record *whole)
 	imp_error_free(err);
 }
 
-void tracker_see(void *arg, uint8_t *record, size_t size)
+bool tracker_see(void *arg, uint8_t *record, size_t size)
 {
 	struct tracker *tracker = arg;
 	struct record whole = { .size = (uint32_t)size, .bytes = record };
 	memcpy(&whole.type, record, sizeof whole.type);
 	memcpy(&whole.misc, record + 4, sizeof whole.misc);
 	pthread_mutex_lock(&tracker->lock);
+	size_t met = tracker->images.all.count;
 	if (whole.type == RECORD_MMAP2 && size > MMAP2_FIXED_BYTES)
 		see_mmap(tracker, &whole, record);
 	else if (whole.type == RECORD_FORK || whole.type == RECORD_EXIT)
 		see_task(tracker, &whole);
 	else if (whole.type == RECORD_COMM)
 		see_comm(tracker, &whole);
+	bool is_new = tracker->images.all.count > met;
 	pthread_mutex_unlock(&tracker->lock);
+	return is_new;
 }
 
 void tracker_see_mapped(void *arg, struct process_view *view, const struct mapped_file *file,
@@ -434,15 +440,22 @@ static void mark_hit(struct tracker *tracker, uint32_t number)
 	want_kept(tracker, number);
 }
 
+static bool resolve_page(struct tracker *tracker, const struct code_page *page)
+{
+	const struct live_mapping *mapping = live_maps_at(&tracker->maps, page->pid, page->address);
+	if (!mapping || mapping->image == NO_LIVE_IMAGE)
+		return false;
+	mark_hit(tracker, mapping->image);
+	if (tracker->options.walk && page->pid != KERNEL_PAGE_PID)
+		sample_walk_know(tracker->options.walk, page->pid, mapping->start, mapping->end);
+	return true;
+}
+
 // Address 0 stands for all that the process has mapped.
 static bool resolve(struct tracker *tracker, const struct code_page *page, bool whole_process)
 {
-	if (!whole_process || page->pid == KERNEL_PAGE_PID) {
-		uint32_t number = live_maps_find(&tracker->maps, page->pid, page->address);
-		if (number != NO_LIVE_IMAGE)
-			mark_hit(tracker, number);
-		return number != NO_LIVE_IMAGE;
-	}
+	if (!whole_process || page->pid == KERNEL_PAGE_PID)
+		return resolve_page(tracker, page);
 	const struct live_space *space = live_maps_of(&tracker->maps, page->pid);
 	for (size_t i = 0; space && i < space->mappings.count; i++)
 		if (space->mappings.items[i].image != NO_LIVE_IMAGE)

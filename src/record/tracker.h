@@ -39,8 +39,9 @@ struct imp_error *tracker_new(const struct tracker_options *options,
 			      struct tracker **ret) MUST_CHECK;
 void tracker_free(struct tracker *tracker);
 
-// For meta_start(): sees one record, and may give it a build ID. ARG is the tracker.
-void tracker_see(void *arg, uint8_t *record, size_t size);
+// For meta_start(): sees one record, and may give it a build ID; true when it told of an image not
+// met before. ARG is the tracker.
+bool tracker_see(void *arg, uint8_t *record, size_t size);
 // For synthesizer_new(): what was mapped before. ARG is the tracker.
 void tracker_see_mapped(void *arg, struct process_view *view, const struct mapped_file *file,
 			const struct mapping *mapping);

@@ -34,6 +34,13 @@ static void write_origin(struct writing *writing)
 		json_member_uint(json, "first_ns", origin->first_ns);
 		json_member_uint(json, "last_ns", origin->last_ns);
 	}
+	if (origin->note_count) {
+		json_key(json, "notes");
+		json_begin_array(json);
+		for (size_t i = 0; i < origin->note_count; i++)
+			json_string(json, origin->notes[i]);
+		json_end_array(json);
+	}
 	json_end_object(json);
 }
 

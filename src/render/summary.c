@@ -200,11 +200,22 @@ static void print_identities(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+static void print_notes(const struct profile_origin *origin, FILE *out)
+{
+	enum { SHOWN_MOST = 10 };
+	for (size_t i = 0; i < origin->note_count && i < SHOWN_MOST; i++)
+		fprintf(out, "# The recorder says: %s\n", origin->notes[i]);
+	if (origin->note_count > SHOWN_MOST)
+		fprintf(out, "# The recorder says %zu things more: 'imprint info' shows them\n",
+			origin->note_count - SHOWN_MOST);
+}
+
 void summary_print_head(const struct summary *summary, FILE *out)
 {
 	print_origin(&summary->profile->origin, out);
 	print_counts(summary, out);
 	print_identities(summary, out);
+	print_notes(&summary->profile->origin, out);
 	fputs("#\n", out);
 }
 

@@ -47,10 +47,10 @@ void build_work(double seconds)
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { READY_FD = 3 };
+enum { READY_FD = 3, STOP_FD = 4 };
 
-// SECONDS [NEXT...]: works, tells descriptor 3 that it does, works on ($STOP: until that file is
-// there), and executes NEXT, a program of this kind, if there is one.
+// SECONDS [NEXT...]: works, tells descriptor 3 that it does, works on ($STOP: until descriptor 4 is
+// at its end), and executes NEXT, a program of this kind, if there is one.
 int main(int argc, char **argv)
 {
 	const char *stop = getenv("STOP");
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	if (write(READY_FD, "r", 1) != 1)
 		close(READY_FD);
 	build_work(atof(argv[1]));
-	while (stop && access(stop, F_OK))
+	for (char byte; stop && read(STOP_FD, &byte, 1);)
 		build_work(0.01);
 	prctl(PR_SET_NAME, "between");
 	if (argc < 3)

@@ -20,11 +20,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READY_FD = 3, STORM = 120, STORM_AT_ONCE = 6, THREADS = 40, REUSES = 6, PLAYERS = 2 };
+enum {
+	READY_FD = 3,
+	STOP_FD = 4,
+	STORM = 120,
+	STORM_AT_ONCE = 6,
+	THREADS = 40,
+	REUSES = 6,
+	PLAYERS = 2
+};
 
 static const char seconds[] = "0.6";
 static bool is_attached;
-static int ready[2];
+static int ready[2], stop[2];
 static pid_t players[PLAYERS];
 static int player_count;
 
@@ -86,6 +94,14 @@ static void wait_for(const char *name)
 		usleep(2000);
 }
 
+// The other end of the pipe is closed when the players are to stop. (A path would not do: some of
+// them live in another root.)
+static bool is_to_stop(void)
+{
+	char byte;
+	return !read(STOP_FD, &byte, 1);
+}
+
 // Works in the library at PATH, as the build that it is.
 static void run_library(const char *path)
 {
@@ -101,7 +117,7 @@ static void run_library(const char *path)
 	char first[16];
 	snprintf(first, sizeof first, "%s", comm());
 	prctl(PR_SET_NAME, first);
-	for (int slice = 0; is_attached ? !is_there("stop") : slice < 80; slice++) {
+	for (int slice = 0; is_attached ? !is_to_stop() : slice < 80; slice++) {
 		work(0.01);
 		if (strcmp(comm(), first))
 			prctl(PR_SET_NAME, "changed");
@@ -195,6 +211,8 @@ static pid_t start(void (*run)(const char *), const char *path)
 	pid_t pid = fork();
 	if (!pid) {
 		dup2(ready[1], READY_FD);
+		dup2(stop[0], STOP_FD);
+		close(stop[1]);
 		run(path);
 	}
 	if (player_count < PLAYERS)
@@ -365,7 +383,8 @@ static const struct scene {
 	{ "replace-live", replace_live, false },
 	{ "replace-after", replace_after, true },
 	{ "unlink-create", unlink_create, false },
-	{ "overwrite", overwrite_in_place, false },
+	{ "overwrite", overwrite_in_place, true },
+	{ "overwritten", overwrite_in_place, false },
 	{ "exec-replace", exec_replace, false },
 	{ "deleted", deleted, false },
 	{ "memfd", memfd, false },
@@ -383,7 +402,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 2 && i < sizeof scenes / sizeof *scenes; i++)
 		if (!strcmp(argv[1], scenes[i].name))
 			scene = &scenes[i];
-	if (!scene || chdir(argv[2]) || pipe2(ready, O_CLOEXEC))
+	if (!scene || chdir(argv[2]) || pipe2(ready, O_CLOEXEC) ||
+	    pipe2(stop, O_CLOEXEC | O_NONBLOCK))
 		fail("scene NAME FOLDER [attached]");
 	is_attached = argc > 3;
 	if (is_attached && scene->is_live) {
@@ -393,13 +413,13 @@ int main(int argc, char **argv)
 		is_attached = false;
 		player_count = PLAYERS;
 	}
-	if (is_attached) {
-		char stop[4096];
-		if (getcwd(stop, sizeof stop - 5))
-			setenv("STOP", strcat(stop, "/stop"), 1);
-	}
+	if (is_attached)
+		setenv("STOP", "1", 1);
 	scene->play();
 	curtain_up();
+	if (is_attached)
+		wait_for("stop");
+	close(stop[1]);
 	await_all();
 	return 0;
 }

@@ -48,6 +48,46 @@ TEST(setting_an_id_afterwards_gives_the_record_that_was_built_with_it)
 	CHECK(!record_set_build_id(set.bytes, set.size, &known.id));
 }
 
+// Reads back BYTES, an mmap record, as RET.
+static bool read_mmap(const struct buffer *bytes, struct mmap_record *ret)
+{
+	struct record record = { .type = RECORD_MMAP2,
+				 .size = (uint32_t)bytes->size,
+				 .bytes = bytes->bytes };
+	memcpy(&record.misc, bytes->bytes + 4, sizeof record.misc);
+	return !mmap_record_read(&record, ret);
+}
+
+// Linux does that to perf when somebody beside it asks for IDs.
+TEST(an_inode_whose_record_claims_to_have_an_id_is_no_id)
+{
+	static const uint32_t majors[] = { 254, 0, 8, 253, 259 };
+	for (size_t i = 0; i < sizeof majors / sizeof *majors; i++) {
+		struct mmap_record claimed = libm, read;
+		_cleanup_buffer_ struct buffer out = { 0 };
+		claimed.major = majors[i];
+		record_build_mmap(&out, &claimed, MISC_USER | MISC_MMAP_BUILD_ID, NULL);
+		REQUIRE(read_mmap(&out, &read));
+		CHECK(build_id_is_none(&read.id));
+		CHECK(read.has_inode && read.inode == 4711 && read.major == majors[i]);
+	}
+}
+
+TEST(short_ids_are_read_back)
+{
+	static const size_t sizes[] = { 4, 8, 16, 20 };
+	static const uint8_t bytes[20] = { 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6,
+					   7,	 8,    9,    10,   0, 0, 0, 0, 0, 1 };
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct mmap_record known = libm, read;
+		_cleanup_buffer_ struct buffer out = { 0 };
+		known.id = build_id_of(bytes, sizes[i]);
+		record_build_mmap(&out, &known, MISC_USER, NULL);
+		REQUIRE(read_mmap(&out, &read));
+		CHECK(build_id_equal(&read.id, &known.id));
+	}
+}
+
 TEST(an_id_of_more_than_20_bytes_does_not_fit_and_the_inode_stays)
 {
 	uint8_t bytes[32] = { 1 };
