@@ -43,6 +43,11 @@ void event_set_fini(struct event_set *set)
 static struct imp_error *open_error(int errnum, const struct opened_event *event,
 				    const struct perf_place *place)
 {
+	if (errnum == EOPNOTSUPP && event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return error_system(errnum,
+				    "event %s: taken branches are recorded by processors that do "
+				    "so (LBR), with a hardware event",
+				    event->name);
 	switch (errnum) {
 	case EACCES:
 	case EPERM:

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Holds what `imprint report --json` says of a scene beside what really ran: judge [changed]
+// Holds what `imprint report --json` says of a scene beside what really ran: judge
+// [changed|modules]
 //
 // Samples of processes named buildN in user code must have names vN_… or names that belong to no
-// build; code of system libraries is left out (they have few symbols, and no second build). With
-// "changed", what is named "changed" must have no name, because of its identity.
+// build; code of system libraries is left out (they have few symbols, and no second build). What is
+// named "changed" runs build 2 in the file of build 1. With "changed", that happened under the
+// recorder's eyes, and these samples must have no name. With "modules", code of kernel modules
+// counts, and nothing else.
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { ENOUGH = 100 };
 
 struct verdict {
+	bool is_of_modules;
 	long long right, wrong, unknown, changed_unknown, changed_named;
 	char reasons[512];
 };
@@ -33,14 +38,16 @@ static void judge_row(json_t *row, struct verdict *verdict)
 	long long samples = json_integer_value(json_object_get(row, "samples"));
 	int build = !strcmp(comm, "build1") ? 1 : !strcmp(comm, "build2") ? 2 : 0;
 	int is_changed = !strcmp(comm, "changed");
+	bool is_module = !strcmp(kind, "module");
 	if ((!build && !is_changed) || is_system(path) || !strcmp(kind, "kernel") ||
-	    !strcmp(kind, "module"))
+	    is_module != verdict->is_of_modules)
 		return;
 	int named = symbol[0] == 'v' && symbol[2] == '_' ? symbol[1] - '0' : 0;
 	if (is_changed && !*symbol) {
 		verdict->changed_unknown += samples;
-	} else if (is_changed) {
+	} else if (is_changed && named) {
 		verdict->changed_named += samples;
+		verdict->right += named == 1 ? 0 : samples;
 		verdict->wrong += named == 1 ? samples : 0;
 	} else if (!*symbol) {
 		verdict->unknown += samples;
@@ -48,7 +55,7 @@ static void judge_row(json_t *row, struct verdict *verdict)
 			snprintf(verdict->reasons + strlen(verdict->reasons),
 				 sizeof verdict->reasons - strlen(verdict->reasons), " %s",
 				 text_of(row, "unknown"));
-	} else if (named && named != build) {
+	} else if (named && !is_changed && named != build) {
 		verdict->wrong += samples;
 	} else {
 		verdict->right += samples;
@@ -58,7 +65,7 @@ static void judge_row(json_t *row, struct verdict *verdict)
 int main(int argc, char **argv)
 {
 	int is_changing = argc > 1 && !strcmp(argv[1], "changed");
-	struct verdict verdict = { 0 };
+	struct verdict verdict = { .is_of_modules = argc > 1 && !strcmp(argv[1], "modules") };
 	json_error_t error;
 	json_t *report = json_loadf(stdin, 0, &error);
 	if (!report) {
@@ -75,7 +82,7 @@ int main(int argc, char **argv)
 	if (verdict.wrong)
 		return 1;
 	if (is_changing)
-		return !(verdict.changed_unknown + verdict.changed_named);
+		return verdict.changed_named || verdict.changed_unknown < ENOUGH;
 	// 99.5 % of at least so many.
 	return verdict.right < ENOUGH || verdict.unknown * 200 > verdict.right + verdict.unknown;
 }
