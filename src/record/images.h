@@ -30,8 +30,10 @@ struct met_image {
 	// As recorded. Owned.
 	char *path;
 	bool is_kernel_side;
-	// Is no file: kernel, module, vdso.
+	// Is no mapped file: kernel, module, vdso.
 	bool is_fileless;
+	// A module of the kernel, whose file is looked for when it is to be kept.
+	bool is_module;
 	// The mapped file, or -1.
 	int fd;
 	// Of fd, when it was pinned.

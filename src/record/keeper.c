@@ -13,6 +13,7 @@
 #include "elf/elf_image.h"
 #include "live/maps.h"
 #include "live/memory.h"
+#include "record/module_file.h"
 
 enum { CHECK_MS = 500, KALLSYMS_MOST = 1 << 28, BACKGROUND_NICE = 10 };
 
@@ -53,20 +54,24 @@ static void commit(struct keeper *keeper)
 		keeper->error = err;
 }
 
-// How much the file tells of names.
-static enum store_rank rank_of(int fd, const char *path)
+// How much IMAGE tells of names.
+static enum store_rank rank_of_image(struct elf_image *image)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	struct imp_error *err = elf_image_open_fd(dup(fd), path, 0, &image);
-	if (err) {
-		imp_error_free(err);
-		return STORE_STRIPPED;
-	}
 	if (elf_image_has_dwarf(image))
 		return STORE_DWARF;
 	if (elf_image_has_symtab(image))
 		return STORE_SYMTAB;
 	return elf_image_has_debugdata(image) ? STORE_MINI : STORE_STRIPPED;
+}
+
+static enum store_rank rank_of(int fd, const char *path)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	struct imp_error *err = elf_image_open_fd(dup(fd), path, 0, &image);
+	if (!err)
+		return rank_of_image(image);
+	imp_error_free(err);
+	return STORE_STRIPPED;
 }
 
 static bool is_unchanged(int fd, const struct stat *pinned)
@@ -77,16 +82,75 @@ static bool is_unchanged(int fd, const struct stat *pinned)
 	       now.st_mtim.tv_nsec == pinned->st_mtim.tv_nsec;
 }
 
+static struct imp_error *begin_batch(struct keeper *keeper)
+{
+	return keeper->batch ? NULL : store_batch_new(keeper->store, &keeper->batch);
+}
+
 static struct imp_error *add_to_batch(struct keeper *keeper, const struct store_item *item, int fd)
 {
-	struct imp_error *err = keeper->batch ? NULL
-					      : store_batch_new(keeper->store, &keeper->batch);
+	struct imp_error *err = begin_batch(keeper);
 	return err ? err : store_batch_add_fd(keeper->batch, item, fd);
+}
+
+static bool has_role(struct keeper *keeper, const struct build_id *id, enum store_role role)
+{
+	_cleanup_store_objects_ struct store_objects objects = { 0 };
+	struct store_query query = { .id = *id, .role = role };
+	imp_error_free(store_find(keeper->store, &query, &objects));
+	return objects.count;
+}
+
+// The kernel's files may be compressed: the bytes are kept as they were loaded.
+static const char *keep_image(struct keeper *keeper, struct elf_image *image, const char *path)
+{
+	struct store_item item = { .id = *elf_image_id(image),
+				   .role = STORE_EXECUTABLE,
+				   .rank = rank_of_image(image),
+				   .path = path };
+	size_t size;
+	const void *bytes = elf_image_bytes(image, &size);
+	struct imp_error *err = begin_batch(keeper);
+	if (!err)
+		err = store_batch_add_memory(keeper->batch, &item, bytes, size);
+	if (!err)
+		return NULL;
+	keeper->error = err;
+	return "the store could not take it";
+}
+
+// Keeps the file of a module, when what modules.dep calls so is of the build that was loaded.
+static const char *keep_module(struct keeper *keeper, const struct keep_job *job)
+{
+	char dir[sizeof keeper->kernel.release + sizeof "/lib/modules/"];
+	_cleanup_free_ char *path = NULL;
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	int fd;
+	if (!job->path || keeper->error)
+		return "the store could not take it";
+	if (has_role(keeper, &job->id, STORE_EXECUTABLE)) {
+		keeper->counts.known++;
+		return NULL;
+	}
+	pthread_mutex_lock(&keeper->lock);
+	snprintf(dir, sizeof dir, "/lib/modules/%s", keeper->kernel.release);
+	pthread_mutex_unlock(&keeper->lock);
+	struct imp_error *err = module_file_open(dir, job->path, &fd, &path);
+	if (!err && fd >= 0)
+		err = elf_image_open_fd(fd, path, 0, &image);
+	imp_error_free(err);
+	if (!image)
+		return "its file is not where modules.dep tells, or cannot be read";
+	if (!build_id_equal(elf_image_id(image), &job->id))
+		return "the file that modules.dep tells is of another build";
+	return keep_image(keeper, image, path);
 }
 
 // Keeps one image; why not, or NULL.
 static const char *keep(struct keeper *keeper, const struct keep_job *job)
 {
+	if (job->is_module)
+		return keep_module(keeper, job);
 	if (job->fd < 0 || !job->path)
 		return "its file could not be held open";
 	if (!is_unchanged(job->fd, &job->pinned))
@@ -148,14 +212,6 @@ static void keep_vdso(struct keeper *keeper)
 		err = store_add_memory(keeper->store, &item, bytes.bytes, bytes.size, NULL);
 	}
 	imp_error_free(err);
-}
-
-static bool has_role(struct keeper *keeper, const struct build_id *id, enum store_role role)
-{
-	_cleanup_store_objects_ struct store_objects objects = { 0 };
-	struct store_query query = { .id = *id, .role = role };
-	imp_error_free(store_find(keeper->store, &query, &objects));
-	return objects.count;
 }
 
 static void keep_text(struct keeper *keeper, enum store_role role, const char *from)

@@ -88,9 +88,10 @@ static void want_kept(struct tracker *tracker, uint32_t number)
 	struct met_image *image = &tracker->images.all.items[number];
 	bool is_wanted = tracker->options.capture == CAPTURE_ALL ||
 			 (tracker->options.capture == CAPTURE_HIT && image->is_hit);
-	if (!is_wanted || image->is_fileless || image->keeping != KEEPING_NONE)
+	bool has_file = !image->is_fileless || image->is_module;
+	if (!is_wanted || !has_file || image->keeping != KEEPING_NONE)
 		return;
-	if (image->fd < 0) {
+	if (image->fd < 0 && !image->is_module) {
 		image->keeping = KEEPING_REFUSED;
 		image->refusal = "its file could not be reached while it was mapped";
 		tracker->unreachable++;
@@ -403,14 +404,20 @@ void tracker_see_mapped(void *arg, struct process_view *view, const struct mappe
 	imp_error_free(err);
 }
 
-static void see_kernel_side(struct tracker *tracker, const struct build_id *id, const char *path,
-			    uint64_t start, uint64_t end)
+static void see_kernel_side(struct tracker *tracker, const struct kernel_module *image,
+			    const char *path, bool is_module)
 {
 	pthread_mutex_lock(&tracker->lock);
-	uint32_t number = meet_fileless(tracker, id, path, true);
-	struct live_mapping mapping = { .start = start, .end = end, .image = number };
-	if (number != NO_LIVE_IMAGE && end > start)
+	uint32_t number = meet_fileless(tracker, &image->id, path, true);
+	struct live_mapping mapping = { .start = image->address,
+					.end = image->address + image->size,
+					.image = number };
+	if (number != NO_LIVE_IMAGE) {
+		tracker->images.all.items[number].is_module = is_module &&
+							      !build_id_is_none(&image->id);
 		add_mapping(tracker, KERNEL_PAGE_PID, &mapping);
+		want_kept(tracker, number);
+	}
 	pthread_mutex_unlock(&tracker->lock);
 }
 
@@ -419,16 +426,16 @@ void tracker_see_kernel(struct tracker *tracker, const struct kernel *kernel,
 {
 	uint64_t start = text->start ? text->start : UINT64_C(1) << 63;
 	uint64_t end = text->end > start ? text->end : UINT64_MAX;
-	see_kernel_side(tracker, &kernel->id, "[kernel.kallsyms]", start, end);
+	struct kernel_module whole = { .id = kernel->id, .address = start, .size = end - start };
+	see_kernel_side(tracker, &whole, "[kernel.kallsyms]", false);
 }
 
 void tracker_see_module(struct tracker *tracker, const struct kernel_module *module)
 {
 	char path[sizeof module->name + 2];
 	snprintf(path, sizeof path, "[%s]", module->name);
-	if (module->address)
-		see_kernel_side(tracker, &module->id, path, module->address,
-				module->address + module->size);
+	if (module->address && module->size)
+		see_kernel_side(tracker, module, path, true);
 }
 
 static void mark_hit(struct tracker *tracker, uint32_t number)
@@ -569,7 +576,9 @@ static void fill_job(struct tracker *tracker, struct keep_job *ret)
 	uint32_t number = tracker->queue.items[tracker->queue_at++];
 	const struct met_image *image = &tracker->images.all.items[number];
 	*ret = (struct keep_job){ .image = number,
-				  .fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0),
+				  .fd = image->is_module ? -1
+							 : fcntl(image->fd, F_DUPFD_CLOEXEC, 0),
+				  .is_module = image->is_module,
 				  .id = image->id,
 				  .pinned = image->pinned,
 				  .path = strdup(image->path) };

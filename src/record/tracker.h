@@ -81,6 +81,8 @@ struct keep_job {
 	struct build_id id;
 	struct stat pinned;
 	char *path;
+	// PATH is "[NAME]", and FD -1.
+	bool is_module;
 };
 // Waits for work; false when there will be none any more (tracker_end_jobs() was called and all is
 // done), or after WAIT_MS with *has_job false.
