@@ -13,6 +13,9 @@
 	" (SELECT MAX(m.time_ns) FROM snapshots m WHERE m.host_id = s.host_id"          \
 	" AND m.time_ns <= CAST(" place " AS BIGINT))"
 
+#define LATEST_FROM LATEST_BEFORE("$1")
+#define LATEST_TO LATEST_BEFORE("$2")
+
 #define LATEST                                                                          \
 	"SELECT s.host_id, s.snapshot_id, s.time_ns FROM snapshots s WHERE s.time_ns =" \
 	" (SELECT MAX(m.time_ns) FROM snapshots m WHERE m.host_id = s.host_id)"
@@ -72,38 +75,40 @@ const struct census_question census_questions[] = {
 	{ .name = "changed",
 	  .arguments = "FROM TO",
 	  .help = "what each host ran at one date and no longer at another, or the other way round",
-	  .sql = "WITH old_sets AS (SELECT DISTINCT b.host_id, r.set_id"
-		 " FROM (" LATEST_BEFORE(
-			 "$1") ") b JOIN runs r ON r.snapshot_id = b.snapshot_id),"
-			       " new_sets AS (SELECT DISTINCT a.host_id, r.set_id"
-			       " FROM (" LATEST_BEFORE(
-				       "$2") ") a JOIN runs r ON r.snapshot_id = a.snapshot_id),"
-					     " lost AS (SELECT DISTINCT c.host_id, m.image_id FROM"
-					     " (SELECT host_id, set_id FROM old_sets EXCEPT SELECT host_id, set_id FROM new_sets) c"
-					     " JOIN set_members m ON m.set_id = c.set_id),"
-					     " found AS (SELECT DISTINCT c.host_id, m.image_id FROM"
-					     " (SELECT host_id, set_id FROM new_sets EXCEPT SELECT host_id, set_id FROM old_sets) c"
-					     " JOIN set_members m ON m.set_id = c.set_id),"
-					     // Images of changed sets that other sets of the other
-					     // date have, too, did not change.
-					     " lost_hosts AS (SELECT DISTINCT host_id FROM lost"
-					     " UNION SELECT DISTINCT host_id FROM found),"
-					     " old_images AS (SELECT DISTINCT o.host_id, m.image_id FROM old_sets o"
-					     " JOIN lost_hosts h ON h.host_id = o.host_id"
-					     " JOIN set_members m ON m.set_id = o.set_id),"
-					     " new_images AS (SELECT DISTINCT n.host_id, m.image_id FROM new_sets n"
-					     " JOIN lost_hosts h ON h.host_id = n.host_id"
-					     " JOIN set_members m ON m.set_id = n.set_id)"
-					     " SELECT h.name AS host, c.difference, i.path, i.build, i.version FROM"
-					     " (SELECT 'gone' AS difference, host_id, image_id FROM"
-					     " (SELECT host_id, image_id FROM lost"
-					     " EXCEPT SELECT host_id, image_id FROM new_images) g"
-					     " UNION ALL SELECT 'new' AS difference, host_id, image_id FROM"
-					     " (SELECT host_id, image_id FROM found"
-					     " EXCEPT SELECT host_id, image_id FROM old_images) f) c"
-					     " JOIN images i ON i.image_id = c.image_id"
-					     " JOIN hosts h ON h.host_id = c.host_id"
-					     " ORDER BY h.name, i.path, c.difference, i.build",
+	  .sql = "WITH old_sets AS (SELECT DISTINCT b.host_id, r.set_id FROM"
+		 " (" LATEST_FROM ") b JOIN runs r ON r.snapshot_id = b.snapshot_id),"
+		 " new_sets AS (SELECT DISTINCT a.host_id, r.set_id FROM"
+		 " (" LATEST_TO ") a JOIN runs r ON r.snapshot_id = a.snapshot_id),"
+		 " lost AS (SELECT DISTINCT c.host_id, m.image_id FROM"
+		 " (SELECT host_id, set_id FROM old_sets"
+		 " EXCEPT SELECT host_id, set_id FROM new_sets) c"
+		 " JOIN set_members m ON m.set_id = c.set_id),"
+		 " found AS (SELECT DISTINCT c.host_id, m.image_id FROM"
+		 " (SELECT host_id, set_id FROM new_sets"
+		 " EXCEPT SELECT host_id, set_id FROM old_sets) c"
+		 " JOIN set_members m ON m.set_id = c.set_id),"
+		 " away AS (SELECT host_id, image_id FROM lost"
+		 " EXCEPT SELECT host_id, image_id FROM found),"
+		 " come AS (SELECT host_id, image_id FROM found"
+		 " EXCEPT SELECT host_id, image_id FROM lost),"
+		 // The few that are left may stand in sets that did not
+		 // change.
+		 " kept AS (SELECT DISTINCT a.host_id, a.image_id FROM away a"
+		 " JOIN new_sets n ON n.host_id = a.host_id"
+		 " JOIN set_members m ON m.set_id = n.set_id AND m.image_id = a.image_id),"
+		 " known AS (SELECT DISTINCT a.host_id, a.image_id FROM come a"
+		 " JOIN old_sets o ON o.host_id = a.host_id"
+		 " JOIN set_members m ON m.set_id = o.set_id AND m.image_id = a.image_id)"
+		 " SELECT h.name AS host, c.difference, i.path, i.build, i.version FROM"
+		 " (SELECT 'gone' AS difference, host_id, image_id FROM"
+		 " (SELECT host_id, image_id FROM away"
+		 " EXCEPT SELECT host_id, image_id FROM kept) g"
+		 " UNION ALL SELECT 'new' AS difference, host_id, image_id FROM"
+		 " (SELECT host_id, image_id FROM come"
+		 " EXCEPT SELECT host_id, image_id FROM known) f) c"
+		 " JOIN images i ON i.image_id = c.image_id"
+		 " JOIN hosts h ON h.host_id = c.host_id"
+		 " ORDER BY h.name, i.path, c.difference, i.build",
 	  .least = 2,
 	  .most = 2,
 	  .kinds = "dd" },
