@@ -2,7 +2,6 @@
 // An archive that stands in for a recording.
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "archive/bundle.h"
+#include "archive/scratch_dir.h"
 
 struct bundle {
 	// The recording, in a file without a name.
@@ -62,19 +62,11 @@ static struct imp_error *choose(const char *path, const char *name, char **ret)
 
 static struct imp_error *fill(struct bundle *bundle, const char *path, const struct log *log)
 {
-	if (asprintf(&bundle->images_dir, "%s/imprint-XXXXXX", bundle->tmp_dir) < 0) {
-		bundle->images_dir = NULL;
-		return &imp_error_no_memory;
-	}
-	if (!mkdtemp(bundle->images_dir)) {
-		struct imp_error *err =
-			error_system(errno, "%s: cannot make a directory", bundle->tmp_dir);
-		free(bundle->images_dir);
-		bundle->images_dir = NULL;
+	struct imp_error *err = scratch_dir_new(bundle->tmp_dir, &bundle->images_dir);
+	if (err)
 		return err;
-	}
 	_cleanup_store_ struct store *store = NULL;
-	struct imp_error *err = store_open(bundle->images_dir, STORE_WRITE, log, &store);
+	err = store_open(bundle->images_dir, STORE_WRITE, log, &store);
 	if (err)
 		return err;
 	store_set_transient(store);
@@ -105,25 +97,12 @@ struct imp_error *bundle_open(const char *path, const char *name, const char *tm
 	return NULL;
 }
 
-static void remove_tree(char *dir)
-{
-	char *roots[] = { dir, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	for (FTSENT *file; walk && (file = fts_read(walk));)
-		if (file->fts_info != FTS_D)
-			(void)remove(file->fts_accpath);
-	if (walk)
-		(void)fts_close(walk);
-}
-
 void bundle_close(struct bundle *bundle)
 {
 	if (!bundle)
 		return;
 	cleanup_close(&bundle->fd);
-	if (bundle->images_dir)
-		remove_tree(bundle->images_dir);
-	free(bundle->images_dir);
+	scratch_dir_remove(bundle->images_dir);
 	free(bundle);
 }
 

@@ -4,12 +4,58 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "archive/image_archive.h"
+
+enum { MOST_IMAGE_ARCHIVES = 16 };
 
 static const char *tmp_dir(void)
 {
 	const char *dir = getenv("TMPDIR");
 	return dir && *dir ? dir : "/tmp";
+}
+
+// The archives of images that are open: as long as the program, since every finder may use them.
+static struct {
+	struct image_archive *open;
+	// Where it was asked for.
+	char *path;
+} images[MOST_IMAGE_ARCHIVES];
+
+struct imp_error *archived_images(const char *path, const struct log *log, const char **ret)
+{
+	struct stat status;
+	*ret = path;
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return NULL;
+	size_t i = 0;
+	while (i < MOST_IMAGE_ARCHIVES && images[i].open && strcmp(images[i].path, path) != 0)
+		i++;
+	if (i == MOST_IMAGE_ARCHIVES)
+		return error_new(IMP_ERR_USAGE, "--images: at most %d archives",
+				 MOST_IMAGE_ARCHIVES);
+	if (!images[i].open) {
+		struct imp_error *err = image_archive_open(path, tmp_dir(), log, &images[i].open);
+		if (err)
+			return error_context(err, "--images");
+		images[i].path = strdup(path);
+		if (!images[i].path)
+			return &imp_error_no_memory;
+	}
+	*ret = image_archive_dir(images[i].open);
+	return NULL;
+}
+
+void archived_close(void)
+{
+	for (size_t i = 0; i < MOST_IMAGE_ARCHIVES; i++) {
+		image_archive_close(images[i].open);
+		free(images[i].path);
+		images[i].open = NULL;
+		images[i].path = NULL;
+	}
 }
 
 // Splits "FILE:NAME" in TEXT, when there is no file of the whole name.

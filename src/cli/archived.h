@@ -12,4 +12,10 @@
 struct imp_error *archived_open(const char **path, struct naming *naming, const struct log *log,
 				struct bundle **ret) MUST_CHECK;
 
+// The directory of images that PATH (of --images) stands for: itself, or where the archive at PATH
+// is unpacked, until archived_close().
+struct imp_error *archived_images(const char *path, const struct log *log,
+				  const char **ret) MUST_CHECK;
+void archived_close(void);
+
 #endif

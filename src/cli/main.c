@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
@@ -91,6 +92,7 @@ static int run_command(const struct command *command, const char *verb, int argc
 	}
 	prepare_memory();
 	int status = command->run(&invocation, &err);
+	archived_close();
 	terminal_end_progress();
 	if (err) {
 		// A command that answers with a difference has a status of its own for trouble.

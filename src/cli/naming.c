@@ -7,6 +7,7 @@
 
 #include "analyze/spot_names.h"
 #include "base/array.h"
+#include "cli/archived.h"
 #include "cli/places.h"
 
 // LIST with a NULL behind it, lent by the list; NULL when it is empty.
@@ -37,6 +38,8 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 	_cleanup_(free_terminated) const char **image_dirs = NULL;
 	_cleanup_(free_terminated) const char **debug_dirs = NULL;
 	struct imp_error *err = list_terminated(&naming->image_dirs, &image_dirs);
+	for (size_t i = 0; i < naming->image_dirs.count && !err; i++)
+		err = archived_images(image_dirs[i], log, &image_dirs[i]);
 	if (!err)
 		err = list_terminated(&naming->debug_dirs, &debug_dirs);
 	if (err)

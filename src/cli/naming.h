@@ -37,7 +37,8 @@ struct naming {
 #define FINDING_OPTIONS(type, member)                                                              \
 	{ .kind = OPTION_HEADING, .help = "Files (each is used only if its own build ID fits):" }, \
 		NAMING_ROW(type, member, OPTION_LIST, 0, "images", "DIR", image_dirs,              \
-			   "search DIR by build ID, whatever its layout (may be repeated)"),       \
+			   "search DIR, or an archive of images, by build ID, whatever its "       \
+			   "layout (may be repeated)"),                                            \
 		NAMING_ROW(type, member, OPTION_TEXT, 0, "store", "DIR", store_dir,                \
 			   "imprint's store ($IMPRINT_STORE)"),                                    \
 		NAMING_ROW(type, member, OPTION_TEXT, 0, "buildid-dir", "DIR", buildid_dir,        \

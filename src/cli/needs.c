@@ -36,6 +36,16 @@ static struct imp_error *visit_images(const struct needs *needs, bool all, needs
 	return err;
 }
 
+// Callers come from copies of the stack: which images they are in is seen only with these at hand.
+static bool has_stacks(const struct recording *recording)
+{
+	const struct events *events = recording_events(recording);
+	for (size_t i = 0; i < events->count; i++)
+		if (events->items[i].attr.sample_type & SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
 struct imp_error *needs_visit(const char *path, bool all, const struct log *log,
 			      needs_visitor *visit, void *arg)
 {
@@ -49,10 +59,15 @@ struct imp_error *needs_visit(const char *path, bool all, const struct log *log,
 		log_message(log, LOG_WARNING,
 			    "%s: where its AUX traces went is not decoded: all images are taken",
 			    path);
+	bool has_copies = !err && has_stacks(needs.recording);
+	if (has_copies && !all && !has_trace)
+		log_message(log, LOG_NOTE,
+			    "%s: its callers come from copies of the stack: all images are taken",
+			    path);
 	if (!err && !all)
 		err = hits_count(needs.recording, needs.survey, &needs.hits);
 	if (!err)
-		err = visit_images(&needs, all || has_trace, visit, arg);
+		err = visit_images(&needs, all || has_trace || has_copies, visit, arg);
 	hits_free(needs.hits);
 	survey_free(needs.survey);
 	recording_close(needs.recording);

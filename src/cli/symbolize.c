@@ -70,7 +70,8 @@ static const struct option symbolize_rows[] = {
 	    "the function that the code was inlined into, alone"),
 	{ .kind = OPTION_HEADING, .help = "Files (each is used only if its own build ID fits):" },
 	NAMING(OPTION_LIST, "images", "DIR", image_dirs,
-	       "search DIR by build ID, whatever its layout (may be repeated)"),
+	       "search DIR, or an archive of images, by build ID, whatever its "
+	       "layout (may be repeated)"),
 	NAMING(OPTION_TEXT, "store", "DIR", store_dir, "imprint's store ($IMPRINT_STORE)"),
 	NAMING(OPTION_TEXT, "buildid-dir", "DIR", buildid_dir, "perf's cache (~/.debug)"),
 	NAMING(OPTION_LIST, "debug-file-directory", "DIR", debug_dirs,

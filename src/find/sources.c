@@ -12,14 +12,15 @@ enum {
 	ALL = KERNELS | MODULES | FILES | VDSOS
 };
 
-// What the user named comes first, then where it was mapped from, then what was captured, then what
-// is installed beside it, then what was fetched. A debug link is followed when the file that has it
+// What the user named comes first, then what was captured while it was mapped (of several contents
+// under one ID the one seen at the image's path), then where it was mapped from, then what is
+// installed beside it, then what was fetched. A debug link is followed when the file that has it
 // was found.
 const struct source_def sources[] = {
 	{ "images", ALL, look_in_images },
+	{ "store", ALL, look_in_store },
 	{ "path", KERNELS | MODULES | FILES, look_at_path },
 	{ "process", FILES, look_at_processes },
-	{ "store", ALL, look_in_store },
 	{ "perf cache", ALL, look_in_perf_cache },
 	{ "vmlinux", KERNELS, look_for_vmlinux },
 	{ "modules", MODULES, look_for_modules },
