@@ -34,7 +34,7 @@ static const struct option script_rows[] = {
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
 	ROW(OPTION_TEXT, 'F', "fields", "FIELD[,FIELD]", fields,
 	    "what to print: comm, tid, pid, cpu, time, period, event, addr, ip, sym, symoff, dso, "
-	    "srcline, build_id, cgroup; with + or - before it, one more or less than usual"),
+	    "srcline, build_id, cgroup, reason (why there is no name); with + or - before it, one more or less than usual"),
 	ROW(OPTION_FLAG, 0, "show-mmap-events", NULL, shows_maps, "also what was mapped"),
 	ROW(OPTION_FLAG, 0, "show-task-events", NULL, shows_tasks,
 	    "also what processes were called, began and ended"),

@@ -16,6 +16,7 @@ static const char *const field_names[SCRIPT_FIELDS + 1] = {
 	[SCRIPT_EVENT] = "event",     [SCRIPT_ADDR] = "addr",	      [SCRIPT_IP] = "ip",
 	[SCRIPT_SYM] = "sym",	      [SCRIPT_SYMOFF] = "symoff",     [SCRIPT_DSO] = "dso",
 	[SCRIPT_SRCLINE] = "srcline", [SCRIPT_BUILD_ID] = "build_id", [SCRIPT_CGROUP] = "cgroup",
+	[SCRIPT_REASON] = "reason",
 };
 
 const char *script_field_name(unsigned field)
@@ -117,6 +118,20 @@ static void print_frame(const struct script_lines *lines, uint64_t address,
 		print_source(out, frame);
 }
 
+// Why what was at PLACE has no name, and where in the image it is.
+static void print_reason(const struct script_lines *lines, const struct place *place,
+			 const struct frames *frames, uint64_t offset)
+{
+	bool is_mapped = place->image != NO_IMAGE;
+	enum unknown_reason reason = is_mapped ? frames->unknown : place->reason;
+	if (!lines->shows[SCRIPT_REASON] || frames->count || reason == KNOWN)
+		return;
+	fprintf(lines->out, " [%s", unknown_reason_name(reason));
+	if (is_mapped)
+		fprintf(lines->out, " at +0x%" PRIx64, offset);
+	putc(']', lines->out);
+}
+
 // All functions at one entry of a chain, the innermost first.
 static struct imp_error *print_entry(struct script_lines *lines, const struct sample *sample,
 				     uint64_t time, const struct chain_entry *entry, bool is_chain)
@@ -131,7 +146,8 @@ static struct imp_error *print_entry(struct script_lines *lines, const struct sa
 		image = timeline_image(lines->survey->timeline, place.image);
 		file_off offset = file_off_of(place.offset.value + back);
 		struct imp_error *err = NULL;
-		if (lines->shows[SCRIPT_SYM] || lines->shows[SCRIPT_SRCLINE])
+		if (lines->shows[SCRIPT_SYM] || lines->shows[SCRIPT_SRCLINE] ||
+		    lines->shows[SCRIPT_REASON])
 			err = symbolize(lines->symbolizer, image, offset, back, &frames);
 		if (err)
 			return err;
@@ -141,6 +157,7 @@ static struct imp_error *print_entry(struct script_lines *lines, const struct sa
 		if (is_chain)
 			putc('\t', lines->out);
 		print_frame(lines, entry->address, frames.count ? &frames.items[i] : NULL, image);
+		print_reason(lines, &place, &frames, place.offset.value + back);
 		if (is_chain)
 			putc('\n', lines->out);
 	}
