@@ -3,8 +3,7 @@
 #ifndef SERVE_ANSWER_H
 #define SERVE_ANSWER_H
 
-#include <microhttpd.h>
-
+#include "base/late/late_microhttpd.h"
 #include "base/log.h"
 #include "serve/holdings.h"
 #include "serve/metrics.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // The server: libmicrohttpd's threads around answer().
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +134,9 @@ static struct imp_error *start(struct server *server)
 	answering->log = options->log;
 	answering->upstream_s = options->upstream_s > 0 ? options->upstream_s : UPSTREAM_SECONDS;
 	server->silence_s = options->silence_s ? options->silence_s : SILENCE_SECONDS;
-	struct imp_error *err = listener_parse(options->address, &words);
+	struct imp_error *err = late_microhttpd_load();
+	if (!err)
+		err = listener_parse(options->address, &words);
 	if (!err)
 		err = listener_open(&words, &server->listener);
 	if (!err)

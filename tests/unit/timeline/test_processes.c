@@ -184,8 +184,27 @@ TEST(a_childs_records_that_seem_older_than_its_fork_are_kept)
 	scene_leave(&scene);
 }
 
+// The next process is PID, and has PATHS mapped at 0x10000 and 0x20000, and nothing else.
+static void check_next(const struct scene *scene, size_t *at, uint32_t pid,
+		       const char *const *paths)
+{
+	uint32_t found_pid = 0;
+	struct stretch found = { 0 };
+	REQUIRE(timeline_next_process(scene->timeline, at, &found_pid));
+	CHECK_UINT(found_pid, pid);
+	for (uint64_t i = 0; i < 2; i++) {
+		REQUIRE(timeline_last_mapping(scene->timeline, pid, MISC_USER,
+					      abs_addr_of(found.end), &found));
+		CHECK_UINT(found.start, 0x10000 * (i + 1));
+		CHECK_TEXT(timeline_image(scene->timeline, found.image)->path, paths[i]);
+	}
+	CHECK(!timeline_last_mapping(scene->timeline, pid, MISC_USER, abs_addr_of(found.end),
+				     &found));
+}
+
 TEST(processes_and_their_last_mappings_can_be_gone_through)
 {
+	static const char *const first[] = { "/c", "/b" }, *const second[] = { "/a", "/b" };
 	struct scene scene;
 	scene_begin(&scene);
 	scene_map(&scene, 1, 1, 0x10000, "/a", 1);
@@ -194,27 +213,26 @@ TEST(processes_and_their_last_mappings_can_be_gone_through)
 	scene_map(&scene, 4, 1, 0x10000, "/c", 3);
 	scene_exit(&scene, 5, 2);
 	scene_comm(&scene, 6, 3, "no mappings", false);
+	scene_finish(&scene);
+	size_t at = 0;
+	uint32_t pid;
+	check_next(&scene, &at, 1, first);
+	check_next(&scene, &at, 2, second);
+	CHECK(!timeline_next_process(scene.timeline, &at, &pid));
+	scene_leave(&scene);
+}
+
+TEST(what_is_loaded_into_the_kernel_can_be_gone_through)
+{
+	struct scene scene;
+	struct stretch module = { 0 };
+	scene_begin(&scene);
 	scene_map_kernel(&scene, 0, 0xffffffffc0000000, 0x1000, 0, "[ext4]");
 	scene_finish(&scene);
-	static const char *const paths[2][2] = { { "/c", "/b" }, { "/a", "/b" } };
-	uint32_t pid = 0;
-	size_t at = 0;
-	for (uint32_t i = 0; i < 2; i++) {
-		REQUIRE(timeline_next_process(scene.timeline, &at, &pid));
-		CHECK_UINT(pid, i + 1);
-		struct stretch found = { 0 };
-		for (uint64_t k = 0; k < 2; k++) {
-			REQUIRE(timeline_last_mapping(scene.timeline, pid, MISC_USER,
-						      abs_addr_of(found.end), &found));
-			CHECK_UINT(found.start, 0x10000 * (k + 1));
-			CHECK_TEXT(timeline_image(scene.timeline, found.image)->path, paths[i][k]);
-		}
-		CHECK(!timeline_last_mapping(scene.timeline, pid, MISC_USER, abs_addr_of(found.end),
-					     &found));
-	}
-	CHECK(!timeline_next_process(scene.timeline, &at, &pid));
-	struct stretch module = { 0 };
 	REQUIRE(timeline_last_mapping(scene.timeline, 0, MISC_KERNEL, abs_addr_of(0), &module));
 	CHECK_UINT(module.start, 0xffffffffc0000000);
+	CHECK_TEXT(timeline_image(scene.timeline, module.image)->path, "[ext4]");
+	CHECK(!timeline_last_mapping(scene.timeline, 0, MISC_KERNEL, abs_addr_of(module.end),
+				     &module));
 	scene_leave(&scene);
 }
