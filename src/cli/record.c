@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // imprint record: a profile of a command, of processes or of the machine, in which every binary has
 // its build ID.
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,23 +11,11 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/places.h"
+#include "cli/record_arguments.h"
+#include "cli/record_print.h"
 #include "cli/terminal.h"
 #include "record/recorder.h"
 #include "record/sampling.h"
-
-#define SECOND_NS 1000000000.0
-
-struct record_arguments {
-	struct option_list events, cgroups, filters;
-	const char *frequency, *call_graph, *branches, *ring, *compress, *delay;
-	const char *processes, *threads, *cpus, *output, *switch_output, *capture, *store_dir;
-	uint64_t period, max_bytes, switch_files;
-	double duration;
-	bool is_system_wide, has_chains, has_branches, without_children, is_overwriting;
-	bool with_data, with_switches, with_cgroups, with_addresses, is_quiet, ignored;
-	const char *ignored_text;
-	unsigned verbose;
-};
 
 #define ROW(kind_, letter_, name_, argument_, field, help_)                             \
 	{                                                                               \
@@ -121,125 +108,6 @@ static void record_defaults(void *values)
 	arguments->output = "perf.data";
 }
 
-// A number with an optional unit out of UNITS ("KMG" in powers of 1024); false when TEXT is none.
-static bool read_size(const char *text, uint64_t *ret, char *unit)
-{
-	static const char letters[] = "BKMG";
-	char *end;
-	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10);
-	if (errno || end == text || text[0] == '-')
-		return false;
-	*unit = *end;
-	char upper = (char)(*end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
-	const char *letter = upper ? strchr(letters, upper) : NULL;
-	unsigned shift = letter ? 10 * (unsigned)(letter - letters) : 0;
-	if (value > UINT64_MAX >> shift)
-		return false;
-	*ret = value << shift;
-	return !*end || (letter && !end[1]);
-}
-
-static struct imp_error *read_ring(const struct record_arguments *arguments, size_t *ret)
-{
-	if (!arguments->ring)
-		return NULL;
-	uint64_t size, page = (uint64_t)sysconf(_SC_PAGESIZE), rounded = page;
-	char unit;
-	// "PAGES,AUXPAGES" is perf's; there is no AUX area here.
-	_cleanup_free_ char *text = strndup(arguments->ring, strcspn(arguments->ring, ","));
-	if (!text)
-		return &imp_error_no_memory;
-	if (!read_size(text, &size, &unit) || !size || size > UINT64_C(1) << 40)
-		return error_new(IMP_ERR_USAGE, "'%s' is not a number of pages", arguments->ring);
-	if (!unit)
-		size *= page;
-	while (rounded < size)
-		rounded *= 2;
-	if (rounded > UINT32_MAX / 2)
-		return error_new(IMP_ERR_USAGE, "a ring of %s is too large", arguments->ring);
-	*ret = (size_t)rounded;
-	return NULL;
-}
-
-static struct imp_error *read_switch(const char *text, struct record_options *options)
-{
-	static const struct {
-		char unit;
-		uint64_t seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	uint64_t value;
-	char unit;
-	if (!text)
-		return NULL;
-	options->switch_when = SWITCH_SIGNAL;
-	if (!strcmp(text, "signal"))
-		return NULL;
-	char *end;
-	unsigned long long count = strtoull(text, &end, 10);
-	for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++) {
-		if (*end != units[i].unit || end[1] || !count)
-			continue;
-		options->switch_when = SWITCH_TIME;
-		options->switch_ns = count * units[i].seconds * (uint64_t)SECOND_NS;
-		return NULL;
-	}
-	if (!read_size(text, &value, &unit) || !value || !unit)
-		return error_new(IMP_ERR_USAGE,
-				 "'%s' does not say when to begin a new file: expected signal, a "
-				 "size (100M) or a time (30s, 5m, 1h)",
-				 text);
-	options->switch_when = SWITCH_SIZE;
-	options->switch_bytes = value;
-	return NULL;
-}
-
-static struct imp_error *read_delay(const char *text, struct record_options *options)
-{
-	char *end;
-	if (!text)
-		return NULL;
-	long long delay = strtoll(text, &end, 10);
-	if (end == text || *end || delay < -1)
-		return error_new(IMP_ERR_USAGE, "'%s' is not a number of milliseconds", text);
-	options->starts_off = delay == -1;
-	if (delay > 0)
-		options->delay_ns = (uint64_t)delay * 1000000;
-	return NULL;
-}
-
-static struct imp_error *read_frequency(const char *text, struct sampling *sampling)
-{
-	char *end;
-	if (!text)
-		return NULL;
-	if (!strcmp(text, "max")) {
-		sampling->is_fastest = true;
-		return NULL;
-	}
-	sampling->frequency = strtoull(text, &end, 10);
-	if (end == text || *end || !sampling->frequency || text[0] == '-')
-		return error_new(IMP_ERR_USAGE, "'%s' is not a frequency", text);
-	return NULL;
-}
-
-static struct imp_error *read_sampling(const struct record_arguments *arguments,
-				       struct sampling *ret)
-{
-	struct sampling sampling = { .period = arguments->period,
-				     .with_addresses = arguments->with_addresses };
-	if (arguments->has_chains)
-		sampling.call_graph = CALL_GRAPH_FP;
-	struct imp_error *err = read_frequency(arguments->frequency, &sampling);
-	if (!err && arguments->call_graph)
-		err = sampling_read_call_graph(arguments->call_graph, &sampling);
-	if (!err && (arguments->branches || arguments->has_branches))
-		err = sampling_read_branches(arguments->branches ? arguments->branches : "any",
-					     &sampling);
-	*ret = sampling;
-	return err;
-}
-
 static struct imp_error *read_events(const struct record_arguments *arguments,
 				     const struct log *log, struct wanted_events *ret)
 {
@@ -270,22 +138,6 @@ static void raise_file_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static struct imp_error *read_capture(const struct record_arguments *arguments,
-				      struct record_options *options)
-{
-	static const char *const names[] = {
-		[CAPTURE_NONE] = "none", [CAPTURE_HIT] = "hit", [CAPTURE_ALL] = "all"
-	};
-	const char *text = arguments->capture ? arguments->capture : "hit";
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(text, names[i]))
-			continue;
-		options->capture = (enum capture)i;
-		return NULL;
-	}
-	return error_new(IMP_ERR_USAGE, "'%s' is none of hit, all and none", text);
 }
 
 // Opens the store that images go to. Without one the recording goes on, and says so.
@@ -328,96 +180,6 @@ static size_t files_to_hold_open(void)
 	return quarter * 3 < MOST ? (size_t)(quarter * 3) : MOST;
 }
 
-static void tell_images(const struct record_outcome *outcome)
-{
-	const struct tracker_counts *images = &outcome->images;
-	fprintf(stderr,
-		"imprint record: %zu images, %zu with a build ID, %zu with samples; %zu kept, "
-		"%zu of them new (%.1f MB)\n",
-		images->met, images->with_id, images->hit, images->kept, outcome->kept.added,
-		(double)outcome->kept.added_bytes / 1e6);
-	if (images->refused)
-		fprintf(stderr,
-			"imprint record: %zu images could not be kept (the recording says why)\n",
-			images->refused);
-	if (images->changed)
-		fprintf(stderr, "imprint record: %zu files were changed while they were mapped\n",
-			images->changed);
-	if (images->was_full)
-		fputs("imprint record: too many images to hold their files open (ulimit -n)\n",
-		      stderr);
-}
-
-// One line with all that could not be recorded.
-static void tell_lacks(const struct record_outcome *outcome)
-{
-	const char *between = "imprint record: not recorded: ";
-	for (unsigned what = 0; what < PERF_REFUSALS; what++) {
-		if (!perf_was_refused(&outcome->refusals, what))
-			continue;
-		fprintf(stderr, "%s%s", between, perf_refusal_text(what));
-		between = "; ";
-	}
-	if (outcome->kernel_is_hidden) {
-		fprintf(stderr, "%saddresses of kernel functions (kernel.kptr_restrict)", between);
-		between = "; ";
-	}
-	if (outcome->forbidden) {
-		fprintf(stderr, "%smappings of %zu processes (CAP_SYS_PTRACE)", between,
-			outcome->forbidden);
-		between = "; ";
-	}
-	if (between[0] == ';')
-		fputs("; 'imprint doctor' tells more\n", stderr);
-}
-
-static void tell_end(const struct record_arguments *arguments, const struct record_outcome *outcome)
-{
-	terminal_end_progress();
-	if (arguments->is_quiet || !outcome->bytes)
-		return;
-	tell_lacks(outcome);
-	tell_images(outcome);
-	fprintf(stderr, "imprint record: %.3f MB, %llu samples, %llu lost: %s\n",
-		(double)outcome->bytes / 1e6, (unsigned long long)outcome->samples,
-		(unsigned long long)outcome->lost,
-		strcmp(arguments->output, "-") ? arguments->output : "(standard output)");
-}
-
-static struct imp_error *fill_options(const struct record_arguments *arguments,
-				      struct record_options *options)
-{
-	struct imp_error *err = read_ring(arguments, &options->ring_bytes);
-	if (!err)
-		err = read_delay(arguments->delay, options);
-	if (!err)
-		err = read_switch(arguments->switch_output, options);
-	if (err)
-		return err;
-	if (arguments->duration < 0)
-		return error_new(IMP_ERR_USAGE, "a duration cannot be negative");
-	options->duration_ns = (uint64_t)(arguments->duration * SECOND_NS);
-	options->zstd_level = arguments->compress ? atoi(arguments->compress) : 0;
-	if (arguments->compress && (options->zstd_level < 1 || options->zstd_level > 22))
-		return error_new(IMP_ERR_USAGE, "'%s' is not a level of compression (1 to 22)",
-				 arguments->compress);
-	options->processes = arguments->processes;
-	options->threads = arguments->threads;
-	options->cpus = arguments->cpus;
-	options->cgroups = arguments->cgroups.items;
-	options->cgroup_count = arguments->cgroups.count;
-	options->is_system_wide = arguments->is_system_wide;
-	options->output = arguments->output;
-	options->max_bytes = arguments->max_bytes;
-	options->switch_files = (unsigned)arguments->switch_files;
-	options->is_overwriting = arguments->is_overwriting;
-	options->without_children = arguments->without_children;
-	options->with_data = arguments->with_addresses;
-	options->with_switches = arguments->with_switches;
-	options->with_cgroups = arguments->with_cgroups;
-	return NULL;
-}
-
 // The words of the command as execvp(3) takes them.
 static char **end_with_null(const struct operands *operands)
 {
@@ -454,11 +216,9 @@ static struct imp_error *run(const struct invocation *invocation, struct record_
 	_cleanup_wanted_events_ struct wanted_events events = { 0 };
 	struct sampling sampling;
 	sigset_t mask;
-	struct imp_error *err = read_sampling(arguments, &sampling);
+	struct imp_error *err = record_arguments_sampling(arguments, &sampling);
 	if (!err)
-		err = fill_options(arguments, options);
-	if (!err)
-		err = read_capture(arguments, options);
+		err = record_arguments_fill(arguments, options);
 	if (!err)
 		err = read_events(arguments, invocation->log, &events);
 	if (!err)
@@ -482,7 +242,9 @@ static struct imp_error *run(const struct invocation *invocation, struct record_
 	open_store(arguments, options, &store);
 	options->most_open = files_to_hold_open();
 	err = record_run(options, outcome);
-	tell_end(arguments, outcome);
+	terminal_end_progress();
+	if (!arguments->is_quiet && outcome->bytes)
+		record_print(outcome, arguments->output);
 	return err;
 }
 

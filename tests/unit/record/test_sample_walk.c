@@ -74,6 +74,28 @@ TEST(a_chain_longer_than_its_record_is_not_read_beyond_it)
 	sample_walk_fini(&walk);
 }
 
+TEST(a_mapping_known_to_be_hit_is_looked_at_again_only_when_its_process_maps_something)
+{
+	struct sample_walk walk;
+	REQUIRE(sample_walk_init(&walk, TYPES));
+	walk.wants_pages = true;
+	_cleanup_buffer_ struct buffer ring = { 0 };
+	put_sample(&ring, 0x401000, 1, 0x404fff);
+	put_sample(&ring, 0x405000, 2, 0x400fff);
+	struct iovec part = { ring.bytes, ring.size };
+	sample_walk_know(&walk, 7, 0x401000, 0x405000);
+	// The same place in a process whose number has the same remainder.
+	sample_walk_know(&walk, 7 + RANGE_SLOTS, 0x400000, 0x408000);
+	sample_walk(&walk, &part, 1);
+	REQUIRE(walk.pages.count == 2);
+	CHECK_UINT(walk.pages.items[0].address, 0x405000);
+	CHECK_UINT(walk.pages.items[1].address, 0x400fff);
+	sample_walk_forget(&walk, 7);
+	sample_walk(&walk, &part, 1);
+	CHECK_UINT(walk.pages.count, 6);
+	sample_walk_fini(&walk);
+}
+
 TEST(lost_records_are_summed)
 {
 	struct sample_walk walk;
