@@ -48,6 +48,18 @@ static struct imp_error *fill_origin(struct profile *profile, const struct recor
 	return origin_of(recording, origin);
 }
 
+static void warn_of_samples(const struct log *log, const struct gathered *gathered)
+{
+	if (gathered->first_fault)
+		log_message(log, LOG_WARNING, "%" PRIu64 " samples cannot be read: %s",
+			    gathered->unreadable_samples, gathered->first_fault);
+	if (gathered->unjoined_chains)
+		log_message(log, LOG_WARNING,
+			    "%" PRIu64 " call chains lack their part in user space: it was to come "
+			    "in a later record, and did not",
+			    gathered->unjoined_chains);
+}
+
 static struct imp_error *gather_into(struct profile *profile, struct recording *recording,
 				     const struct survey *survey,
 				     const struct analysis_options *options)
@@ -64,17 +76,20 @@ static struct imp_error *gather_into(struct profile *profile, struct recording *
 	};
 	_cleanup_(cleanup_stack_walk) struct stack_walk *walk = NULL;
 	struct gathered gathered = { .samples = 0 };
+	struct deferred_chains *deferred = NULL;
 	struct imp_error *err = NULL;
 	if (options->finder && options->with_chains)
 		err = stack_walk_new(recording, survey->timeline, options->finder, &walk);
+	if (!err && options->with_chains)
+		err = deferred_chains_new(recording, survey, &deferred);
 	gather_options.walk = walk;
+	gather_options.deferred = deferred;
 	if (!err)
 		err = gather(recording, survey->timeline, &gather_options, &gathered);
+	deferred_chains_free(deferred);
 	if (err)
 		return err;
-	if (gathered.first_fault)
-		log_message(options->log, LOG_WARNING, "%" PRIu64 " samples cannot be read: %s",
-			    gathered.unreadable_samples, gathered.first_fault);
+	warn_of_samples(options->log, &gathered);
 	profile->tally = gathered.tally;
 	gathered.tally = (struct tally){ 0 };
 	err = fill_origin(profile, recording, survey, &gathered);

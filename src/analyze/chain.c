@@ -30,26 +30,25 @@ static void entry_add(struct chain *chain, uint64_t address, uint8_t cpumode, bo
 		(struct chain_entry){ address, cpumode, is_return };
 }
 
-static void read_words(const struct sample *sample, struct chain *chain)
+static void read_words(const struct words *words, uint8_t cpumode, struct chain *chain)
 {
-	uint8_t cpumode = (uint8_t)sample->cpumode;
 	bool is_first = true;
-	for (uint64_t i = 0; i < sample->chain.count; i++) {
-		uint64_t word = word_at(&sample->chain, i);
+	for (uint64_t i = 0; i < words->count; i++) {
+		uint64_t word = word_at(words, i);
 		if (word < CHAIN_CONTEXT_MAX) {
 			entry_add(chain, word, cpumode, !is_first);
 			is_first = false;
 			continue;
 		}
-		if (word == CHAIN_CONTEXT_USER_DEFERRED && i + 1 < sample->chain.count) {
+		if (word == CHAIN_CONTEXT_USER_DEFERRED && i + 1 < words->count) {
 			chain->is_deferred = true;
-			chain->cookie = word_at(&sample->chain, ++i);
+			chain->cookie = word_at(words, ++i);
 		}
 		// What follows a marker of a newer kernel is left out: no telling whose it is.
 		cpumode = chain_cpumode(word);
 		is_first = true;
-		while (!cpumode && i + 1 < sample->chain.count &&
-		       word_at(&sample->chain, i + 1) < CHAIN_CONTEXT_MAX)
+		while (!cpumode && i + 1 < words->count &&
+		       word_at(words, i + 1) < CHAIN_CONTEXT_MAX)
 			i++;
 	}
 }
@@ -74,7 +73,7 @@ struct imp_error *chain_read(const struct sample *sample, struct chain *chain)
 	chain->is_deferred = false;
 	if (!array_reserve(&chain->entries, sample->chain.count + 1))
 		return &imp_error_no_memory;
-	read_words(sample, chain);
+	read_words(&sample->chain, (uint8_t)sample->cpumode, chain);
 	if (sample->has_ip)
 		put_head(sample, chain);
 	return NULL;
@@ -90,5 +89,23 @@ struct imp_error *chain_read_head(const struct sample *sample, struct chain *cha
 	if (!array_reserve(&chain->entries, 1))
 		return &imp_error_no_memory;
 	put_head(sample, chain);
+	return NULL;
+}
+
+struct imp_error *chain_append(struct chain *chain, const struct words *words, uint8_t cpumode)
+{
+	size_t before = chain->entries.count;
+	if (!array_reserve(&chain->entries, words->count))
+		return &imp_error_no_memory;
+	bool is_deferred = chain->is_deferred;
+	uint64_t cookie = chain->cookie;
+	read_words(words, cpumode, chain);
+	chain->is_deferred = is_deferred;
+	chain->cookie = cookie;
+	struct chain_entry *entries = chain->entries.items;
+	if (before == 1 && chain->entries.count > 1 && entries[0].cpumode == entries[1].cpumode) {
+		memmove(&entries[1], &entries[2], (chain->entries.count - 2) * sizeof *entries);
+		chain->entries.count--;
+	}
 	return NULL;
 }

@@ -38,4 +38,9 @@ struct imp_error *chain_read(const struct sample *sample, struct chain *chain) M
 // As chain_read(), but whoever asks looks at the first entry only: the others may be missing.
 struct imp_error *chain_read_head(const struct sample *sample, struct chain *chain) MUST_CHECK;
 
+// Appends WORDS, a part of a chain that begins in CPUMODE with an exact address. When CHAIN is but
+// the sampled address, taken in that mode, the first word stands for it and is left out.
+struct imp_error *chain_append(struct chain *chain, const struct words *words,
+			       uint8_t cpumode) MUST_CHECK;
+
 #endif

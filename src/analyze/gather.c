@@ -220,13 +220,18 @@ static struct imp_error *find_stack(struct gathering *gathering, struct worker *
 				    const struct sample *sample, uint64_t time, uint32_t *node)
 {
 	struct located located = { sample, time, 0, UINT64_MAX };
+	bool is_missing = false;
 	bool needs_callers = gathering->options->with_chains || worker->walker;
 	struct imp_error *err = needs_callers ? chain_read(sample, &worker->chain)
 					      : chain_read_head(sample, &worker->chain);
+	if (!err && gathering->options->with_chains)
+		err = deferred_chains_join(gathering->options->deferred, sample, &worker->chain,
+					   &is_missing);
 	if (!err && worker->walker)
 		err = stack_walk_extend(worker->walker, sample, time, &worker->chain);
 	if (err)
 		return err;
+	worker->sums.unjoined_chains += is_missing;
 	if (!worker->chain.entries.count)
 		return add_nowhere(worker, sample, node);
 	if (gathering->options->with_chains && worker->chain.entries.count > 1)
@@ -310,6 +315,7 @@ static struct imp_error *merge(struct worker *into, struct worker *from)
 	sums->samples += others->samples;
 	sums->unreadable_samples += others->unreadable_samples;
 	sums->samples_without_address += others->samples_without_address;
+	sums->unjoined_chains += others->unjoined_chains;
 	sums->has_chains |= others->has_chains;
 	if (others->first_time)
 		note_time(sums, others->first_time);

@@ -4,6 +4,7 @@
 #ifndef ANALYZE_GATHER_H
 #define ANALYZE_GATHER_H
 
+#include "analyze/deferred.h"
 #include "analyze/stack_walk.h"
 #include "perfdata/recording.h"
 #include "profile/tally.h"
@@ -18,6 +19,8 @@ struct gather_options {
 	bool by_pid, by_tid, by_cpu, by_cgroup, by_cgroup_id;
 	// Samples carry no time: their position serves as it did for TIMELINE.
 	bool has_no_times;
+	// Lent; NULL when there are none.
+	const struct deferred_chains *deferred;
 	// How copied stacks become callers; NULL: not at all. Lent.
 	struct stack_walk *walk;
 };
@@ -26,6 +29,8 @@ struct gathered {
 	// Objects of its spots are numbers of the timeline's images.
 	struct tally tally;
 	uint64_t samples, unreadable_samples, samples_without_address;
+	// Samples whose chain lacks its user part, which was to come in a later record.
+	uint64_t unjoined_chains;
 	// Of the samples that have a time.
 	uint64_t first_time, last_time;
 	// Some sample has a call chain.

@@ -142,6 +142,10 @@ static struct imp_error *print_all(const struct script_options *options, const s
 		err = stack_walker_new(walk, &walker);
 	if (err)
 		return err;
+	if (!options->no_chains)
+		err = deferred_chains_new(recording, survey, &lines->deferred);
+	if (err)
+		return err;
 	lines->walker = walker;
 	lines->survey = survey;
 	lines->event_width = longest_name(recording_events(recording));

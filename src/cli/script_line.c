@@ -27,6 +27,7 @@ const char *script_field_name(unsigned field)
 void script_lines_fini(struct script_lines *lines)
 {
 	array_fini(&lines->chain.entries);
+	deferred_chains_free(lines->deferred);
 }
 
 // What stands at the beginning of each line.
@@ -167,7 +168,10 @@ static struct imp_error *print_entry(struct script_lines *lines, const struct sa
 static struct imp_error *print_places(struct script_lines *lines, const struct sample *sample,
 				      uint64_t time, bool is_chain)
 {
+	bool is_missing;
 	struct imp_error *err = chain_read(sample, &lines->chain);
+	if (!err && is_chain)
+		err = deferred_chains_join(lines->deferred, sample, &lines->chain, &is_missing);
 	if (!err && lines->walker && is_chain)
 		err = stack_walk_extend(lines->walker, sample, time, &lines->chain);
 	if (err || !lines->chain.entries.count)

@@ -3,7 +3,7 @@
 #ifndef CLI_SCRIPT_LINE_H
 #define CLI_SCRIPT_LINE_H
 
-#include "analyze/chain.h"
+#include "analyze/deferred.h"
 #include "analyze/stack_walk.h"
 #include "analyze/survey.h"
 #include "symbolize/symbolizer.h"
@@ -37,6 +37,8 @@ struct script_lines {
 	struct symbolizer *symbolizer;
 	// Makes callers of copied stacks; NULL: nothing does.
 	struct stack_walker *walker;
+	// NULL when there are none.
+	struct deferred_chains *deferred;
 	bool shows[SCRIPT_FIELDS];
 	// Nine digits of a second instead of six.
 	bool has_nanoseconds;

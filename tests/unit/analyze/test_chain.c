@@ -8,6 +8,18 @@
 #include "harness/tap.h"
 
 // "k10 u20r …": mode, address in hex, 'r' for return addresses.
+static void check_entries(const struct chain *chain, const char *expected)
+{
+	_cleanup_buffer_ struct buffer text = { 0 };
+	for (size_t i = 0; i < chain->entries.count; i++)
+		buffer_format(&text, "%s%c%llx%s", i ? " " : "",
+			      "?kuhgv"[chain->entries.items[i].cpumode],
+			      (unsigned long long)chain -> entries.items[i].address,
+			      chain->entries.items[i].is_return ? "r" : "");
+	buffer_append(&text, "", 1);
+	CHECK_TEXT((const char *)text.bytes, expected);
+}
+
 static void check_chain(const struct sample *with_ip, const uint64_t *words, size_t count,
 			const char *expected)
 {
@@ -15,14 +27,7 @@ static void check_chain(const struct sample *with_ip, const uint64_t *words, siz
 	sample.chain = (struct words){ .bytes = (const uint8_t *)words, .count = count };
 	struct chain chain = { .cookie = 0 };
 	CHECK_OK(chain_read(&sample, &chain));
-	_cleanup_buffer_ struct buffer text = { 0 };
-	for (size_t i = 0; i < chain.entries.count; i++)
-		buffer_format(&text, "%s%c%llx%s", i ? " " : "",
-			      "?kuhgv"[chain.entries.items[i].cpumode],
-			      (unsigned long long)chain.entries.items[i].address,
-			      chain.entries.items[i].is_return ? "r" : "");
-	buffer_append(&text, "", 1);
-	CHECK_TEXT((const char *)text.bytes, expected);
+	check_entries(&chain, expected);
 	struct chain head = { .cookie = 0 };
 	CHECK_OK(chain_read_head(&sample, &head));
 	CHECK((head.entries.count > 0) == (chain.entries.count > 0));
@@ -45,6 +50,22 @@ static const struct sample user = { .ip = 0x10, .has_ip = true, .cpumode = MISC_
 static const struct sample no_address = { .cpumode = MISC_USER };
 static const struct sample guest = { .ip = 1, .has_ip = true, .cpumode = MISC_GUEST_KERNEL };
 static const struct sample kernel = { .ip = 0x10, .has_ip = true, .cpumode = MISC_KERNEL };
+
+// The same, with WORDS that came later behind the sample's own COUNT.
+static void check_joined(const struct sample *with_ip, const uint64_t *words, size_t count,
+			 const uint64_t *later, size_t later_count, const char *expected)
+{
+	struct sample sample = *with_ip;
+	struct words more = { .bytes = (const uint8_t *)later, .count = later_count };
+	sample.chain = (struct words){ .bytes = (const uint8_t *)words, .count = count };
+	struct chain chain = { .cookie = 0 };
+	CHECK_OK(chain_read(&sample, &chain));
+	CHECK(chain.is_deferred);
+	CHECK_UINT(chain.cookie, 77);
+	CHECK_OK(chain_append(&chain, &more, MISC_USER));
+	check_entries(&chain, expected);
+	array_fini(&chain.entries);
+}
 
 TEST(the_first_entry_is_the_sampled_address_and_the_others_return_to_it)
 {
@@ -108,4 +129,18 @@ TEST(a_cookie_is_no_address)
 	CHECK(chain.is_deferred);
 	CHECK_UINT(chain.cookie, 0x77);
 	array_fini(&chain.entries);
+}
+
+TEST(a_part_that_came_later_stands_where_it_was_announced)
+{
+	const uint64_t in_kernel[] = { CHAIN_CONTEXT_KERNEL, 0x10, 0x20,
+				       CHAIN_CONTEXT_USER_DEFERRED, 77 };
+	const uint64_t in_user[] = { CHAIN_CONTEXT_USER_DEFERRED, 77 };
+	const uint64_t marked[] = { CHAIN_CONTEXT_USER, 0x30, 0x40 }, plain[] = { 0x30, 0x40 };
+	check_joined(&kernel, in_kernel, 5, marked, 3, "k10 k20r u30 u40r");
+	check_joined(&kernel, in_kernel, 5, plain, 2, "k10 k20r u30 u40r");
+	check_joined(&kernel, in_kernel, 5, plain, 0, "k10 k20r");
+	// Taken in user space: the sampled address is the first of the later part.
+	check_joined(&user, in_user, 2, marked, 3, "u10 u40r");
+	check_joined(&user, in_user, 2, plain, 1, "u10");
 }
