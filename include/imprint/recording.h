@@ -35,7 +35,7 @@ struct imp_image {
 	/* "kernel", "module", "guest-kernel", "guest-module", "user", "vdso", "jit", "anon",
 	 * "special" */
 	const char *kind;
-	/* "map-time", "synthesized", "after-the-fact", "ambiguous", "none" */
+	/* "map-time", "synthesized", "after-the-fact", "inferred", "ambiguous", "none" */
 	const char *identity;
 	/* None when identity is "ambiguous" or "none". */
 	struct imp_build_id id;

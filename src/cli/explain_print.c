@@ -108,6 +108,8 @@ static const char *const identity_sentences[IDENTITIES] = {
 	[IDENTITY_SYNTHESIZED] = "read when the recording began, of what was mapped already",
 	[IDENTITY_AFTER_THE_FACT] =
 		"read by path when the recording ended: possibly of another build",
+	[IDENTITY_INFERRED] = "inferred: what is mapped is anonymous, in a hole between two "
+			      "mappings of the file",
 	[IDENTITY_AMBIGUOUS] = "the recording itself shows that it cannot be right for all that "
 			       "was mapped there: not used",
 	[IDENTITY_NONE] = "the recording does not say which build was mapped; what is at the path "

@@ -2,11 +2,14 @@
 // imprint list: the images of a recording, each with its build ID.
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/hits.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "base/table.h"
 #include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -42,6 +45,16 @@ static const struct option list_rows[] = {
 	{ .kind = OPTION_END },
 };
 
+// An image under a path, in however many ways its identity is known.
+struct list_row {
+	// The number of the first of them.
+	uint32_t image;
+	// The surest.
+	enum identity identity;
+	uint64_t mappings, samples;
+	bool is_hit;
+};
+
 struct listing {
 	const struct list_options *options;
 	struct recording *recording;
@@ -50,24 +63,12 @@ struct listing {
 	struct hits *hits;
 	// Beside samples there are traces, which may have gone anywhere.
 	bool has_trace;
-	// Numbers of the images to show.
-	uint32_t *images;
-	size_t count;
+	ARRAY_OF(struct list_row) rows;
 };
 
-static const struct image *image_at(const struct listing *listing, size_t index)
+static const struct image *image_of(const struct listing *listing, const struct list_row *row)
 {
-	return timeline_image(listing->survey->timeline, listing->images[index]);
-}
-
-static uint64_t mappings_of(const struct listing *listing, size_t index)
-{
-	return timeline_image_mappings(listing->survey->timeline, listing->images[index]);
-}
-
-static uint64_t samples_of(const struct listing *listing, size_t index)
-{
-	return listing->hits ? listing->hits->samples[listing->images[index]] : 0;
+	return timeline_image(listing->survey->timeline, row->image);
 }
 
 // Generated code, stacks and the like are no files that could have an ID.
@@ -89,16 +90,58 @@ static bool is_wanted(const struct listing *listing, uint32_t number)
 	return listing->options->is_long || listing->options->json || can_have_id(image->kind);
 }
 
+// Both are one build under one path; what is inferred is told apart.
+static bool is_same(const struct image *a, const struct image *b)
+{
+	return a->identity < IDENTITY_INFERRED && b->identity < IDENTITY_INFERRED &&
+	       a->kind == b->kind && a->pid == b->pid && build_id_equal(&a->id, &b->id) &&
+	       !strcmp(a->path, b->path);
+}
+
+// The row of the image NUMBER, which is added at first sight.
+static struct imp_error *row_of(struct listing *listing, struct table *by_id, uint32_t number,
+				struct list_row **ret)
+{
+	const struct image *image = timeline_image(listing->survey->timeline, number);
+	uint64_t hash = hash_mix(build_id_hash(&image->id),
+				 hash_bytes(0, image->path, strlen(image->path)));
+	struct table_probe probe = table_probe(by_id, hash);
+	uint32_t index;
+	while (table_next(by_id, &probe, &index)) {
+		*ret = &listing->rows.items[index];
+		if (is_same(image_of(listing, *ret), image))
+			return NULL;
+	}
+	index = (uint32_t)listing->rows.count;
+	*ret = array_add(&listing->rows);
+	if (!*ret || !table_insert(by_id, hash, index))
+		return &imp_error_no_memory;
+	**ret = (struct list_row){ .image = number, .identity = image->identity };
+	return NULL;
+}
+
 static struct imp_error *choose(struct listing *listing)
 {
-	size_t count = timeline_image_count(listing->survey->timeline);
-	listing->images = malloc(count * sizeof *listing->images + 1);
-	if (!listing->images)
-		return &imp_error_no_memory;
-	for (uint32_t i = 0; i < count; i++)
-		if (is_wanted(listing, i))
-			listing->images[listing->count++] = i;
-	return NULL;
+	const struct timeline *timeline = listing->survey->timeline;
+	const struct hits *hits = listing->hits;
+	struct table by_id = { .count = 0 };
+	struct imp_error *err = NULL;
+	for (uint32_t i = 0; i < timeline_image_count(timeline) && !err; i++) {
+		struct list_row *row;
+		if (!is_wanted(listing, i))
+			continue;
+		err = row_of(listing, &by_id, i, &row);
+		if (err)
+			break;
+		enum identity identity = timeline_image(timeline, i)->identity;
+		if (identity < row->identity)
+			row->identity = identity;
+		row->mappings += timeline_image_mappings(timeline, i);
+		row->samples += hits && hits->samples ? hits->samples[i] : 0;
+		row->is_hit |= hits && hits->is_hit[i];
+	}
+	table_fini(&by_id);
+	return err;
 }
 
 // The ID, or the word that says why there is none to rely on.
@@ -117,8 +160,8 @@ static struct imp_error *print_short(const struct listing *listing)
 {
 	struct strings lines = { 0 };
 	struct imp_error *err = NULL;
-	for (size_t i = 0; !err && i < listing->count; i++) {
-		const struct image *image = image_at(listing, i);
+	for (size_t i = 0; !err && i < listing->rows.count; i++) {
+		const struct image *image = image_of(listing, &listing->rows.items[i]);
 		_cleanup_free_ char *line = NULL;
 		int length = asprintf(&line, "%-*s %s", PERF_ID_COLUMNS, id_column(image).text,
 				      image->path);
@@ -137,18 +180,20 @@ static void print_long(const struct listing *listing)
 {
 	printf("%-*s %-12s %-14s %8s %10s %s\n", PERF_ID_COLUMNS, "BUILD ID", "KIND", "IDENTITY",
 	       "MAPPINGS", "SAMPLES", "PATH");
-	for (size_t i = 0; i < listing->count; i++) {
-		const struct image *image = image_at(listing, i);
+	for (size_t i = 0; i < listing->rows.count; i++) {
+		const struct list_row *row = &listing->rows.items[i];
+		const struct image *image = image_of(listing, row);
 		printf("%-*s %-12s %-14s %8" PRIu64 " %10" PRIu64 " %s\n", PERF_ID_COLUMNS,
 		       identity_is_usable(image->identity) ? build_id_text(&image->id).text : "-",
-		       image_kind_name(image->kind), identity_name(image->identity),
-		       mappings_of(listing, i), samples_of(listing, i), image->path);
+		       image_kind_name(image->kind), identity_name(row->identity), row->mappings,
+		       row->samples, image->path);
 	}
 }
 
-static void print_json_image(struct json *json, const struct listing *listing, size_t index)
+static void print_json_image(struct json *json, const struct listing *listing,
+			     const struct list_row *row)
 {
-	const struct image *image = image_at(listing, index);
+	const struct image *image = image_of(listing, row);
 	bool is_usable = identity_is_usable(image->identity);
 	json_begin_object(json);
 	json_member_string(json, "build_id", is_usable ? build_id_text(&image->id).text : NULL);
@@ -158,12 +203,12 @@ static void print_json_image(struct json *json, const struct listing *listing, s
 		json_member_bool(json, "build_id_is_padded", true);
 	json_member_string(json, "path", image->path);
 	json_member_string(json, "kind", image_kind_name(image->kind));
-	json_member_string(json, "identity", identity_name(image->identity));
+	json_member_string(json, "identity", identity_name(row->identity));
 	if (image->pid)
 		json_member_uint(json, "pid", image->pid);
-	json_member_uint(json, "mappings", mappings_of(listing, index));
-	json_member_uint(json, "samples", samples_of(listing, index));
-	json_member_bool(json, "hit", listing->hits->is_hit[listing->images[index]]);
+	json_member_uint(json, "mappings", row->mappings);
+	json_member_uint(json, "samples", row->samples);
+	json_member_bool(json, "hit", row->is_hit);
 	json_end_object(json);
 }
 
@@ -176,8 +221,8 @@ static void print_json(const struct listing *listing)
 	json_member_string(&json, "recording", recording_path(listing->recording));
 	json_key(&json, "images");
 	json_begin_array(&json);
-	for (size_t i = 0; i < listing->count; i++)
-		print_json_image(&json, listing, i);
+	for (size_t i = 0; i < listing->rows.count; i++)
+		print_json_image(&json, listing, &listing->rows.items[i]);
 	json_end_array(&json);
 	json_key(&json, "unlocated_samples");
 	json_begin_object(&json);
@@ -246,7 +291,7 @@ static int list_run(const struct invocation *invocation, struct imp_error **err)
 		return EXIT_FAILED;
 	struct listing listing = { .options = options };
 	*err = list(&listing, invocation->log);
-	free(listing.images);
+	array_fini(&listing.rows);
 	hits_free(listing.hits);
 	survey_free(listing.survey);
 	recording_close(listing.recording);

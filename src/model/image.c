@@ -21,6 +21,7 @@ static const char *const identity_names[IDENTITIES] = {
 	[IDENTITY_MAP_TIME] = "map-time",
 	[IDENTITY_SYNTHESIZED] = "synthesized",
 	[IDENTITY_AFTER_THE_FACT] = "after-the-fact",
+	[IDENTITY_INFERRED] = "inferred",
 	[IDENTITY_AMBIGUOUS] = "ambiguous",
 	[IDENTITY_NONE] = "none",
 };

@@ -47,6 +47,9 @@ enum identity {
 	IDENTITY_SYNTHESIZED,
 	// In a table written when the recording ended: read by path, so possibly another build.
 	IDENTITY_AFTER_THE_FACT,
+	// What is mapped is anonymous, in a hole between two mappings of one file, as when a
+	// program moves its own code to huge pages: taken for that file's.
+	IDENTITY_INFERRED,
 	// The recording itself shows that the table cannot be right: one path, several inodes, one
 	// ID.
 	IDENTITY_AMBIGUOUS,
@@ -54,13 +57,13 @@ enum identity {
 	IDENTITIES
 };
 
-// "map-time", "synthesized", "after-the-fact", "ambiguous", "none".
+// "map-time", "synthesized", "after-the-fact", "inferred", "ambiguous", "none".
 const char *identity_name(enum identity identity);
 
 // An identity that may be used to find a file. Ambiguous and none never are.
 static inline bool identity_is_usable(enum identity identity)
 {
-	return identity <= IDENTITY_AFTER_THE_FACT;
+	return identity <= IDENTITY_INFERRED;
 }
 
 // The inode behind a mapping, where it was recorded. An mmap event with a build ID has none.
@@ -83,6 +86,9 @@ struct image {
 	// The ID's length was not recorded, and so may be shorter than id.size by its trailing
 	// zeros.
 	bool id_is_padded;
+	// The mapping is anonymous (see IDENTITY_INFERRED, which its identity is when there is
+	// any).
+	bool is_inferred;
 	struct file_key file;
 	const char *path;
 	// The process whose code this is, for JIT and ANON; 0 otherwise.

@@ -282,7 +282,8 @@ static struct imp_error *group_sum_up(const struct binding *binding, struct grou
 		}
 		struct image *image = image_of(binding, member);
 		agreement_add(&group->mapped, &image->id, false);
-		if (is_plain(member, image) && image->file.is_known)
+		// What is inferred was of no file of its own.
+		if (is_plain(member, image) && image->file.is_known && !image->is_inferred)
 			plain[count++] = image;
 	}
 	group->files = count_files(plain, count);
@@ -376,6 +377,15 @@ static struct imp_error *bind_groups(const struct binding *binding)
 	return NULL;
 }
 
+static void mark_inferred(const struct images *images)
+{
+	for (size_t i = 0; i < images->all.count; i++) {
+		struct image *image = &images->all.items[i].image;
+		if (image->is_inferred && identity_is_usable(image->identity))
+			image->identity = IDENTITY_INFERRED;
+	}
+}
+
 // Interns all of OLD anew, as they are now.
 static struct imp_error *renumber(const struct images *old, struct images *images,
 				  uint32_t *numbers)
@@ -437,6 +447,7 @@ struct imp_error *identity_bind(struct images *images, struct claims *claims, ui
 	array_fini(&binding.members);
 	if (err)
 		return err;
+	mark_inferred(images);
 	struct images fresh = { .strings = images->strings };
 	images->strings = (struct strings){ 0 };
 	err = renumber(images, &fresh, numbers);

@@ -32,7 +32,8 @@ static bool is_trusted(const struct image *image)
 static uint64_t image_hash(const struct image *image)
 {
 	// The path is interned: its address stands for it.
-	uint64_t hash = hash_mix((uint64_t)image->kind << 8 | (uint64_t)image->identity,
+	uint64_t hash = hash_mix((uint64_t)image->is_inferred << 16 | (uint64_t)image->kind << 8 |
+					 (uint64_t)image->identity,
 				 (uintptr_t)image->path);
 	hash = hash_mix(hash, image->pid);
 	return hash_mix(hash, is_trusted(image) ? build_id_hash(&image->id) : image->file.inode);
@@ -48,8 +49,8 @@ static bool file_key_equal(const struct file_key *a, const struct file_key *b)
 
 static bool same_image(const struct image *a, const struct image *b)
 {
-	if (a->kind != b->kind || a->identity != b->identity || a->path != b->path ||
-	    a->pid != b->pid)
+	if (a->is_inferred != b->is_inferred || a->kind != b->kind || a->identity != b->identity ||
+	    a->path != b->path || a->pid != b->pid)
 		return false;
 	if (is_trusted(a))
 		return build_id_equal(&a->id, &b->id);

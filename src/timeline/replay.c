@@ -67,8 +67,72 @@ static bool is_repeated(const struct replay *replay, uint32_t owner, const struc
 	return mapped->image == extent->image && mapped->base == extent->base;
 }
 
-static struct imp_error *map(struct replay *replay, const struct metas *metas,
-			     const struct meta *meta)
+// The range at ADDRESS in OWNER's newest space; one that is empty when there is none.
+static struct range range_at(const struct replay *replay, uint32_t owner, uint64_t address)
+{
+	const struct spaces *spaces = &replay->spaces;
+	uint32_t number = spaces->owners.items[owner].space;
+	const struct range *at =
+		ranges_find(&spaces->ranges, spaces->all.items[number].root, address);
+	return at ? *at : (struct range){ .start = 0 };
+}
+
+// Takes the anonymous mapping HOLE of OWNER for a part of the file that is mapped right before and
+// right behind it, if one is. Only executable memory is recorded, so that it is code that was
+// moved.
+static struct imp_error *infer(struct replay *replay, struct metas *metas, uint32_t owner,
+			       uint64_t time, const struct range *hole)
+{
+	struct range left = range_at(replay, owner, hole->start - 1);
+	struct range right = range_at(replay, owner, hole->end);
+	if (left.end != hole->start || right.start != hole->end || left.start >= left.end ||
+	    right.start >= right.end)
+		return NULL;
+	const struct mapped *before = &replay->mapped.items[left.value];
+	const struct mapped *behind = &replay->mapped.items[right.value];
+	struct image image = metas->images.all.items[before->image].image;
+	if (before->image != behind->image || before->base != behind->base ||
+	    image.kind != IMAGE_USER)
+		return NULL;
+	struct mapped inferred = { .base = before->base };
+	image.is_inferred = true;
+	struct imp_error *err = images_intern(&metas->images, &image, &inferred.image);
+	struct mapped *mapped = err ? NULL : array_add(&replay->mapped);
+	if (!mapped)
+		return err ? err : &imp_error_no_memory;
+	*mapped = inferred;
+	metas->images.all.items[inferred.image].mappings++;
+	struct range range = { .start = hole->start, .end = hole->end };
+	return spaces_map(&replay->spaces, owner, time, &range);
+}
+
+static enum image_kind kind_in(const struct replay *replay, const struct metas *metas,
+			       const struct range *range)
+{
+	if (range->start >= range->end)
+		return IMAGE_KINDS;
+	uint32_t image = replay->mapped.items[range->value].image;
+	return metas->images.all.items[image].image.kind;
+}
+
+// After RANGE was mapped, looks whether it fills a hole, or closes one behind another mapping.
+static struct imp_error *infer_around(struct replay *replay, struct metas *metas, uint32_t owner,
+				      const struct meta *meta, const struct range *range)
+{
+	if (meta->side != SIDE_USER || !range->start || range->start >= range->end)
+		return NULL;
+	const struct extent *extent = &metas->extents.items[meta->value];
+	enum image_kind kind = metas->images.all.items[extent->image].image.kind;
+	if (kind == IMAGE_ANON)
+		return infer(replay, metas, owner, meta->time, range);
+	struct range before = range_at(replay, owner, range->start - 1);
+	if (kind == IMAGE_USER && before.end == range->start &&
+	    kind_in(replay, metas, &before) == IMAGE_ANON && before.start)
+		return infer(replay, metas, owner, meta->time, &before);
+	return NULL;
+}
+
+static struct imp_error *map(struct replay *replay, struct metas *metas, const struct meta *meta)
 {
 	uint32_t owner;
 	struct imp_error *err = owner_of(replay, meta, &owner);
@@ -93,7 +157,8 @@ static struct imp_error *map(struct replay *replay, const struct metas *metas,
 	if (!mapped)
 		return &imp_error_no_memory;
 	*mapped = (struct mapped){ extent->base, extent->image };
-	return spaces_map(&replay->spaces, owner, meta->time, &range);
+	err = spaces_map(&replay->spaces, owner, meta->time, &range);
+	return err ? err : infer_around(replay, metas, owner, meta, &range);
 }
 
 static struct imp_error *unmap(struct replay *replay, const struct metas *metas,
@@ -194,7 +259,7 @@ static struct imp_error *name_cgroup(struct replay *replay, const struct metas *
 	return changes_set(&replay->cgroups, cgroup->id, meta->time, cgroup->path);
 }
 
-static struct imp_error *replay_one(struct replay *replay, const struct metas *metas,
+static struct imp_error *replay_one(struct replay *replay, struct metas *metas,
 				    const struct meta *meta)
 {
 	struct imp_error *err = NULL;

@@ -140,6 +140,14 @@ static struct imp_error *bind(struct timeline *timeline)
 	return err;
 }
 
+// What was inferred will be counted again.
+static void forget_inferred(struct metas *metas)
+{
+	for (size_t i = 0; i < metas->images.all.count; i++)
+		if (metas->images.all.items[i].image.is_inferred)
+			metas->images.all.items[i].mappings = 0;
+}
+
 struct imp_error *timeline_finish(struct timeline *timeline)
 {
 	struct replay *replay = &timeline->replay;
@@ -147,6 +155,7 @@ struct imp_error *timeline_finish(struct timeline *timeline)
 	if (metas->is_late) {
 		replay_reset(replay);
 		metas->replayed = 0;
+		forget_inferred(metas);
 	}
 	metas_sort(metas);
 	struct imp_error *err = replay_run(replay, metas, UINT64_MAX);
