@@ -103,7 +103,9 @@ struct imp_error *analyze(const char *path, const struct analysis_options *optio
 			  struct profile **ret)
 {
 	struct recording_options recording_options = { .log = options->log,
-						       .workers = options->workers };
+						       .workers = options->workers,
+						       .temporary_directory =
+							       options->temporary_directory };
 	_cleanup_(cleanup_recording) struct recording *recording = NULL;
 	_cleanup_(cleanup_survey) struct survey *survey = NULL;
 	_cleanup_profile_ struct profile *profile = calloc(1, sizeof *profile);

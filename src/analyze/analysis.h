@@ -11,6 +11,8 @@
 struct analysis_options {
 	// Lent; NULL for silence.
 	const struct log *log;
+	// Where what cannot be read in place is unpacked to; NULL: /tmp. Lent.
+	const char *temporary_directory;
 	// Threads; 0: one for each processor.
 	unsigned workers;
 	// Whole call chains, or the sampled addresses alone.

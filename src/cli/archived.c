@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // Telling archives from recordings.
 #include "cli/archived.h"
+#include "cli/temporary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,6 @@
 #include "archive/image_archive.h"
 
 enum { MOST_IMAGE_ARCHIVES = 16 };
-
-static const char *tmp_dir(void)
-{
-	const char *dir = getenv("TMPDIR");
-	return dir && *dir ? dir : "/tmp";
-}
 
 // The archives of images that are open: as long as the program, since every finder may use them.
 static struct {
@@ -37,7 +32,7 @@ struct imp_error *archived_images(const char *path, const struct log *log, const
 		return error_new(IMP_ERR_USAGE, "--images: at most %d archives",
 				 MOST_IMAGE_ARCHIVES);
 	if (!images[i].open) {
-		struct imp_error *err = image_archive_open(path, tmp_dir(), log, &images[i].open);
+		struct imp_error *err = image_archive_open(path, temporary_directory(), log, &images[i].open);
 		if (err)
 			return error_context(err, "--images");
 		images[i].path = strdup(path);
@@ -90,7 +85,7 @@ struct imp_error *archived_open(const char **path, struct naming *naming, const 
 	if (!strcmp(file, "-") || !bundle_is(file))
 		return NULL;
 	_cleanup_(cleanup_bundle) struct bundle *bundle = NULL;
-	struct imp_error *err = bundle_open(file, name, tmp_dir(), log, &bundle);
+	struct imp_error *err = bundle_open(file, name, temporary_directory(), log, &bundle);
 	if (!err && naming)
 		err = look_in(naming, bundle_images_dir(bundle));
 	if (err)

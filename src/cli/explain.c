@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/subject.h"
+#include "cli/temporary.h"
 #include "cli/terminal.h"
 
 enum { EXPLAIN_JSON_VERSION = 1, IMAGES_MOST = 10, NANOSECONDS = 1000000000 };
@@ -187,7 +188,8 @@ static struct imp_error *explain_images(struct explaining *explaining)
 static struct imp_error *explain_recording(struct explaining *explaining, const char *path)
 {
 	const struct explain_options *options = explaining->options;
-	const struct recording_options how = { .log = explaining->log };
+	const struct recording_options how = { .log = explaining->log,
+					       .temporary_directory = temporary_directory() };
 	struct explanation it = { 0 };
 	struct imp_error *err = recording_open(path, &how, &explaining->recording);
 	if (!err)

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/naming.h"
+#include "cli/temporary.h"
 #include "cli/terminal.h"
 #include "render/export/exporter.h"
 
@@ -95,6 +96,7 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 			   : invocation->operands.count ? invocation->operands.items[0]
 							: "perf.data";
 	struct analysis_options analysis = {
+		.temporary_directory = temporary_directory(),
 		.log = invocation->log,
 		.workers = (unsigned)options->workers,
 		.with_chains = true,

@@ -8,6 +8,7 @@
 #include "cli/archived.h"
 #include "cli/command.h"
 #include "cli/printable.h"
+#include "cli/temporary.h"
 #include "cli/terminal.h"
 
 struct info_options {
@@ -149,7 +150,9 @@ struct imp_error *info_show_feature(const struct info *info, unsigned bit, const
 static struct imp_error *show(struct info *info, const struct info_options *options,
 			      const struct log *log)
 {
-	struct recording_options how = { .log = log, .workers = (unsigned)options->jobs };
+	struct recording_options how = { .log = log,
+					 .workers = (unsigned)options->jobs,
+					 .temporary_directory = temporary_directory() };
 	struct imp_error *err = recording_open(options->input, &how, &info->recording);
 	if (!err)
 		err = contents_count(info->recording, &info->contents);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/temporary.h"
 #include "record/inject.h"
 
 struct inject_arguments {
@@ -33,7 +34,8 @@ static int inject_run(const struct invocation *invocation, struct imp_error **er
 {
 	const struct inject_arguments *arguments = invocation->options;
 	struct recording *recording = NULL;
-	struct recording_options open = { .log = invocation->log };
+	struct recording_options open = { .log = invocation->log,
+					  .temporary_directory = temporary_directory() };
 	if (!arguments->output || invocation->operands.count) {
 		*err = error_new(IMP_ERR_USAGE, arguments->output ? "operands are not expected"
 								  : "-o FILE is missing");

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "cli/archived.h"
 #include "cli/command.h"
+#include "cli/temporary.h"
 #include "cli/terminal.h"
 
 enum { LIST_JSON_VERSION = 1, PERF_ID_COLUMNS = 40 };
@@ -249,7 +250,9 @@ static struct imp_error *print(const struct listing *listing)
 static struct imp_error *list(struct listing *listing, const struct log *log)
 {
 	const struct list_options *options = listing->options;
-	struct recording_options how = { .log = log, .workers = (unsigned)options->jobs };
+	struct recording_options how = { .log = log,
+					 .workers = (unsigned)options->jobs,
+					 .temporary_directory = temporary_directory() };
 	struct imp_error *err = recording_open(options->input, &how, &listing->recording);
 	bool needs_counts = options->is_long || options->json;
 	if (!err && options->with_hits && !needs_counts)

@@ -10,6 +10,7 @@
 
 #include "analyze/hits.h"
 #include "cli/archived.h"
+#include "cli/temporary.h"
 
 // Generated code, stacks and the like are no files.
 static bool can_be_a_file(enum image_kind kind)
@@ -50,7 +51,8 @@ struct imp_error *needs_visit(const char *path, bool all, const struct log *log,
 			      needs_visitor *visit, void *arg)
 {
 	struct needs needs = { 0 };
-	struct recording_options options = { .log = log };
+	struct recording_options options = { .log = log,
+					     .temporary_directory = temporary_directory() };
 	struct imp_error *err = recording_open(path, &options, &needs.recording);
 	if (!err)
 		err = survey_new(needs.recording, log, &needs.survey);

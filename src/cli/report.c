@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/naming.h"
+#include "cli/temporary.h"
 #include "cli/terminal.h"
 #include "render/json_report.h"
 #include "render/text_report.h"
@@ -215,6 +216,7 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 			   : invocation->operands.count ? invocation->operands.items[0]
 							: "perf.data";
 	struct analysis_options analysis = {
+		.temporary_directory = temporary_directory(),
 		.log = invocation->log,
 		.workers = (unsigned)options->workers,
 		.with_chains = report.chains.is_wanted || report.with_children,

@@ -9,6 +9,7 @@
 #include "cli/debuginfod.h"
 #include "cli/naming.h"
 #include "cli/script_line.h"
+#include "cli/temporary.h"
 #include "cli/terminal.h"
 #include "perfdata/sample.h"
 
@@ -132,7 +133,9 @@ static struct imp_error *print_all(const struct script_options *options, const s
 	_cleanup_(cleanup_survey) struct survey *survey = NULL;
 	_cleanup_(cleanup_stack_walk) struct stack_walk *walk = NULL;
 	_cleanup_(cleanup_stack_walker) struct stack_walker *walker = NULL;
-	struct recording_options recording_options = { .log = log, .workers = 1 };
+	struct recording_options recording_options = {
+		.log = log, .workers = 1, .temporary_directory = temporary_directory()
+	};
 	struct imp_error *err = recording_open(path, &recording_options, &recording);
 	if (!err)
 		err = survey_new(recording, log, &survey);

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "cli/places.h"
+#include "cli/temporary.h"
 
 static volatile sig_atomic_t interrupts;
 
@@ -116,7 +117,8 @@ struct imp_error *wishes_add_hits(struct wishes *wishes, struct finder *finder,
 struct imp_error *wishes_add_recording(struct wishes *wishes, struct finder *finder,
 				       const char *path, const struct log *log)
 {
-	const struct recording_options how = { .log = log };
+	const struct recording_options how = { .log = log,
+					       .temporary_directory = temporary_directory() };
 	struct recording *recording = NULL;
 	struct survey *survey = NULL;
 	struct hits *hits = NULL;

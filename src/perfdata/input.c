@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -90,8 +91,32 @@ static struct imp_error *unpack_error(struct source *source, struct archive *arc
 			 why ? why : "damaged");
 }
 
-static struct imp_error *write_unpacked(struct source *source, struct archive *archive, int out)
+// The most bytes that may be unpacked to OUT, which is in DIRECTORY: half of what is free there, so
+// that a file which unpacks to very much more than it is does no harm to anybody else.
+static struct imp_error *room_of(int out, const char *directory, uint64_t *ret)
 {
+	struct statvfs status;
+	if (fstatvfs(out, &status))
+		return error_system(errno, "%s", directory);
+	*ret = (uint64_t)status.f_bavail * status.f_frsize / 2;
+	return NULL;
+}
+
+static struct imp_error *no_room(const struct source *source, const char *directory, uint64_t room)
+{
+	return error_new(IMP_ERR_UNSUPPORTED,
+			 "%s: it unpacks to more than %llu MiB, half of what is free in %s: set "
+			 "TMPDIR to a folder with more room, or unpack it first",
+			 source->path, (unsigned long long)(room >> 20), directory);
+}
+
+static struct imp_error *write_unpacked(struct source *source, struct archive *archive, int out,
+					const char *directory)
+{
+	uint64_t room, written = 0;
+	struct imp_error *err = room_of(out, directory, &room);
+	if (err)
+		return err;
 	_cleanup_free_ uint8_t *bytes = malloc(COPY_STEP);
 	if (!bytes)
 		return &imp_error_no_memory;
@@ -101,7 +126,10 @@ static struct imp_error *write_unpacked(struct source *source, struct archive *a
 			return NULL;
 		if (got < 0)
 			return unpack_error(source, archive);
-		struct imp_error *err = file_write(out, "temporary file", bytes, (size_t)got);
+		written += (uint64_t)got;
+		if (written > room)
+			return no_room(source, directory, room);
+		err = file_write(out, "temporary file", bytes, (size_t)got);
 		if (err)
 			return err;
 	}
@@ -109,7 +137,7 @@ static struct imp_error *write_unpacked(struct source *source, struct archive *a
 
 DEFINE_CLEANUP(struct archive *, archive, archive_read_free)
 
-static struct imp_error *unpack(struct source *source, int out)
+static struct imp_error *unpack(struct source *source, int out, const char *directory)
 {
 	struct imp_error *err = late_archive_load();
 	if (err)
@@ -126,7 +154,7 @@ static struct imp_error *unpack(struct source *source, int out)
 	if (archive_read_open(archive, source, NULL, read_source, NULL) != ARCHIVE_OK ||
 	    archive_read_next_header(archive, &entry) != ARCHIVE_OK)
 		return unpack_error(source, archive);
-	return write_unpacked(source, archive, out);
+	return write_unpacked(source, archive, out, directory);
 }
 
 static struct imp_error *copy(struct source *source, int out)
@@ -149,7 +177,7 @@ static struct imp_error *spool(struct input *input, struct source *source, bool 
 	_cleanup_close_ int out = -1;
 	struct imp_error *err = open_nameless(directory, &out);
 	if (!err)
-		err = is_archive ? unpack(source, out) : copy(source, out);
+		err = is_archive ? unpack(source, out, directory) : copy(source, out);
 	if (err)
 		return err;
 	close(input->fd);
