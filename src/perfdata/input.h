@@ -23,8 +23,8 @@ struct section {
 };
 
 // Opens PATH ("-": standard input). A pipe is copied, and gzip, xz, zstd and bzip2 are unpacked, to
-// a file without a name in DIRECTORY; IMP_ERR_UNSUPPORTED when that would take more than half of what
-// is free there.
+// a file without a name in DIRECTORY; IMP_ERR_UNSUPPORTED when that would take more than half of
+// what is free there.
 struct imp_error *input_open(const char *path, const char *directory,
 			     struct input **ret) MUST_CHECK;
 void input_free(struct input *input);
