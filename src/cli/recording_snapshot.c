@@ -4,12 +4,13 @@
 
 #include "analyze/survey.h"
 #include "cli/archived.h"
+#include "cli/temporary.h"
 #include "environment/recorded.h"
 
 struct imp_error *recording_snapshot(const char *path, const struct log *log, struct snapshot **ret)
 {
 	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
-	struct recording_options how = { .log = log };
+	struct recording_options how = { .log = log, .temporary_directory = temporary_directory() };
 	struct recording *recording = NULL;
 	struct survey *survey = NULL;
 	struct imp_error *err = archived_open(&path, NULL, log, &archive);

@@ -146,7 +146,8 @@ static struct imp_error *read_record(struct prologue *prologue, const struct rec
 }
 
 struct imp_error *prologue_read(struct stream *stream, struct events *events,
-				struct feature_sections *sections, struct warnings *warnings)
+				struct feature_sections *sections, bool whole,
+				struct warnings *warnings)
 {
 	struct prologue prologue = { .events = events, .sections = sections };
 	struct chunk_room room;
@@ -154,12 +155,15 @@ struct imp_error *prologue_read(struct stream *stream, struct events *events,
 	struct chunk chunk = { .stop = CHUNK_END };
 	uint64_t from = stream->start;
 	bool has_samples = false;
-	while (!err && from < stream->end && !has_samples && chunk.stop == CHUNK_END) {
+	while (!err && from < stream->end && (whole || !has_samples) && chunk.stop == CHUNK_END) {
 		err = stream_load(stream, from, from + PIECE_SIZE, &room, &chunk);
 		struct record record = { 0 };
-		while (!err && !has_samples && chunk_next(&chunk, &record)) {
-			has_samples = record.type == RECORD_SAMPLE;
-			if (!has_samples)
+		while (!err && (whole || !has_samples) && chunk_next(&chunk, &record)) {
+			if (record.type == RECORD_SAMPLE && !has_samples) {
+				stream->alignment = record.offset & 7;
+				has_samples = true;
+			}
+			if (record.type >= RECORD_FIRST_SYNTHETIC)
 				warnings_take(warnings, read_record(&prologue, &record),
 					      "%s: record at offset %" PRIu64, stream->input->path,
 					      record.offset);
@@ -168,7 +172,8 @@ struct imp_error *prologue_read(struct stream *stream, struct events *events,
 		if (!chunk.size)
 			break;
 	}
-	stream->alignment = from & 7;
+	if (!has_samples)
+		stream->alignment = from & 7;
 	chunk_room_fini(&room);
 	struct imp_error *late = apply_updates(&prologue);
 	if (!err)

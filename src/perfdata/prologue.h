@@ -7,12 +7,13 @@
 #include "perfdata/file_header.h"
 #include "perfdata/stream.h"
 
-// Reads STREAM up to its first sample or compressed record. Adds events of HEADER_ATTR records,
-// names of EVENT_UPDATE and HEADER_EVENT_TYPE records to events that have none, and places of
-// HEADER_FEATURE and HEADER_TRACING_DATA payloads. Sets the stream's alignment. What is wrong with
-// one record costs that one.
+// Reads STREAM up to its first sample or compressed record; WHOLE, past samples too, since a pipe
+// may tell of events and features late. Adds events of HEADER_ATTR records, names of EVENT_UPDATE
+// and HEADER_EVENT_TYPE records to events that have none, and places of HEADER_FEATURE and
+// HEADER_TRACING_DATA payloads. Sets the stream's alignment. What is wrong with one record costs
+// that one.
 struct imp_error *prologue_read(struct stream *stream, struct events *events,
-				struct feature_sections *sections,
+				struct feature_sections *sections, bool whole,
 				struct warnings *warnings) MUST_CHECK;
 
 #endif

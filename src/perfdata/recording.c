@@ -341,7 +341,8 @@ static struct imp_error *open_all(struct recording *recording, const char *tempo
 	}
 	if (!err)
 		err = prologue_read(&recording->streams.items[0], &recording->events,
-				    &recording->sections, &recording->warnings);
+				    &recording->sections, recording->mode == RECORDING_PIPE,
+				    &recording->warnings);
 	if (err)
 		return err;
 	take_features(recording);

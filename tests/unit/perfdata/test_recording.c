@@ -1,92 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+// Recordings of every form, whole and damaged.
 #include "perfdata/recording.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "harness/tap.h"
-#include "make/recording.h"
 #include "perfdata/sample.h"
-#include "unit/perfdata/read_back.h"
-
-enum { USUAL = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ID | SAMPLE_CPU | SAMPLE_PERIOD };
-
-static const struct event_attr usual_attr = {
-	.type = 1, .sample_type = USUAL, .flags = BUILT_FLAGS, .sample_period = 1000
-};
-
-static void add_usual_event(struct recording_builder *builder, uint64_t id)
-{
-	build_event(builder, &usual_attr, "cpu-clock", &id, 1);
-}
-
-// A mapping, a name and COUNT samples of event ID.
-static void add_usual_records(struct recording_builder *builder, uint64_t id, unsigned count)
-{
-	struct built_stamp stamp = built_at(10, 11, 100);
-	stamp.id = id;
-	build_comm(builder, stamp, &(struct comm_record){ 10, 11, true, "app" });
-	build_mmap2(builder, stamp, MISC_USER,
-		    &(struct mmap_record){ .pid = 10,
-					   .tid = 11,
-					   .start = 0x400000,
-					   .length = 0x1000,
-					   .id = build_id_of("0123456789abcdefghij", 20),
-					   .prot = 5,
-					   .path = "/bin/app" });
-	for (unsigned i = 0; i < count; i++)
-		build_sample(builder, 0,
-			     &(struct built_sample){ .misc = MISC_USER,
-						     .ip = 0x400000 + i,
-						     .pid = 10,
-						     .tid = 11,
-						     .time = 200 + i,
-						     .id = id,
-						     .cpu = 3,
-						     .period = 7 });
-}
-
-static struct buffer usual_recording(const struct recording_builder_shape *shape, unsigned samples)
-{
-	struct recording_builder *builder = recording_builder_new_of(shape);
-	if (shape->is_pipe)
-		build_string_feature(builder, FEATURE_HOSTNAME, "host1");
-	add_usual_event(builder, 7);
-	build_event_desc(builder);
-	add_usual_records(builder, 7, samples);
-	if (!shape->is_pipe)
-		build_string_feature(builder, FEATURE_HOSTNAME, "host1");
-	return recording_builder_finish(builder);
-}
-
-static void check_usual_recording(const struct read_back *back, unsigned samples)
-{
-	const struct events *events = recording_events(back->recording);
-	REQUIRE(events->count == 1);
-	CHECK_UINT(events->items[0].attr.sample_type, USUAL);
-	CHECK_UINT(events->items[0].attr.flags, BUILT_FLAGS);
-	CHECK_UINT(events->items[0].attr.sample_period, 1000);
-	CHECK_TEXT(events->items[0].name, "cpu-clock");
-	REQUIRE(events->items[0].id_count == 1);
-	CHECK_UINT(events->items[0].ids[0], 7);
-	CHECK_UINT(back->by_type[RECORD_COMM], 1);
-	CHECK_UINT(back->by_type[RECORD_MMAP2], 1);
-	CHECK_UINT(back->by_type[RECORD_SAMPLE], samples);
-	for (size_t i = 0, k = 0; i < back->count; i++) {
-		struct sample sample;
-		if (back->items[i].record.type != RECORD_SAMPLE)
-			continue;
-		REQUIRE_OK(sample_read(events, &back->items[i].record, &sample));
-		CHECK_UINT(sample.ip, 0x400000 + k);
-		CHECK_UINT(sample.tid, 11);
-		CHECK_UINT(sample.time, 200 + k);
-		CHECK_UINT(sample.cpu, 3);
-		CHECK_UINT(sample.period, 7);
-		k++;
-	}
-}
+#include "unit/perfdata/usual.h"
 
 TEST(reads_files_and_pipes_of_both_byte_orders)
 {
@@ -238,113 +158,6 @@ TEST(steps_over_payloads_outside_of_records)
 	read_back_fini(&back);
 }
 
-TEST(inflates_records_that_run_across_compressed_ones)
-{
-	static const uint32_t types[] = { RECORD_COMPRESSED, RECORD_COMPRESSED2 };
-	static const size_t steps[] = { 1, 7, 64, 1000, 100000 };
-	for (size_t t = 0; t < 2; t++) {
-		for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-			struct recording_builder *builder = recording_builder_new();
-			add_usual_event(builder, 7);
-			build_event_desc(builder);
-			build_compressed_begin(builder);
-			add_usual_records(builder, 7, 20);
-			build_compressed_end(builder, types[t], steps[s]);
-			build_finished_round(builder);
-			build_compressed_begin(builder);
-			for (unsigned i = 0; i < 20; i++)
-				build_lost(builder, built_at(1, 1, 9), 7, i);
-			build_compressed_end(builder, types[t], steps[s]);
-			_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
-			struct read_back back;
-			REQUIRE_OK(read_back(&bytes, &back));
-			check_usual_recording(&back, 20);
-			CHECK_UINT(back.by_type[RECORD_LOST], 20);
-			CHECK_UINT(back.by_type[RECORD_FINISHED_ROUND], 1);
-			CHECK_UINT(recording_warning_count(back.recording), 0);
-			CHECK(read_back_visits_the_same(&back));
-			uint64_t records, packed, inflated;
-			recording_compression(back.recording, &records, &packed, &inflated);
-			uint64_t sum = 0;
-			for (size_t i = 0; i < back.count; i++)
-				sum += back.items[i].record.size;
-			CHECK_UINT(inflated, sum - 8);
-			CHECK(records >= 2 && packed > 8 * records);
-			read_back_fini(&back);
-		}
-	}
-}
-
-TEST(a_record_between_two_compressed_ones_does_not_tear_what_runs_across_them)
-{
-	struct recording_builder *builder = recording_builder_new();
-	add_usual_event(builder, 7);
-	struct recording_builder *inner = recording_builder_new();
-	add_usual_event(inner, 7);
-	build_compressed_begin(builder);
-	build_comm(builder, built_at(1, 1, 5), &(struct comm_record){ 1, 1, false, "first" });
-	build_bytes(builder, "\4\0\0\0\0\0\x38\0half", 12);
-	build_compressed_end(builder, RECORD_COMPRESSED, 4096);
-	build_finished_round(builder);
-	build_compressed_begin(builder);
-	build_bytes(builder, (uint8_t[44]){ 0 }, 44);
-	build_compressed_end(builder, RECORD_COMPRESSED, 4096);
-	struct buffer unused = recording_builder_finish(inner);
-	buffer_fini(&unused);
-	_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
-	struct read_back back;
-	REQUIRE_OK(read_back(&bytes, &back));
-	REQUIRE(back.count == 3);
-	CHECK_UINT(back.items[0].record.type, RECORD_COMM);
-	CHECK_UINT(back.items[1].record.type, RECORD_FINISHED_ROUND);
-	CHECK_UINT(back.items[2].record.type, RECORD_EXIT);
-	CHECK(!memcmp(back.items[2].bytes + 8, "half", 4));
-	CHECK(read_back_visits_the_same(&back));
-	read_back_fini(&back);
-}
-
-TEST(a_damaged_compressed_record_costs_what_is_compressed_after_it_only)
-{
-	struct recording_builder *builder = recording_builder_new();
-	add_usual_event(builder, 7);
-	build_compressed_begin(builder);
-	add_usual_records(builder, 7, 5);
-	build_compressed_end(builder, RECORD_COMPRESSED, 100000);
-	build_record(builder, RECORD_COMPRESSED, 0, "no zstd stream goes on so", 25);
-	build_compressed_begin(builder);
-	add_usual_records(builder, 7, 5);
-	build_compressed_end(builder, RECORD_COMPRESSED, 100000);
-	build_finished_round(builder);
-	_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
-	struct read_back back;
-	REQUIRE_OK(read_back(&bytes, &back));
-	CHECK_UINT(back.by_type[RECORD_SAMPLE], 5);
-	CHECK_UINT(back.by_type[RECORD_FINISHED_ROUND], 1);
-	CHECK_UINT(recording_warning_count(back.recording), 1);
-	CHECK(strstr(read_back_warning(&back, 0), "all compressed ones after it are left out"));
-	read_back_fini(&back);
-}
-
-TEST(trusts_the_payload_of_a_compressed2_whose_size_overflowed)
-{
-	struct recording_builder *builder = recording_builder_new();
-	add_usual_event(builder, 7);
-	build_compressed_begin(builder);
-	add_usual_records(builder, 7, 5);
-	build_compressed_end(builder, RECORD_COMPRESSED2, 100000);
-	build_finished_round(builder);
-	_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
-	// The one event's ID and attr stand before.
-	size_t record_at = 104 + 8 + 144;
-	bytes.bytes[record_at + 6] = bytes.bytes[record_at + 7] = 0;
-	struct read_back back;
-	REQUIRE_OK(read_back(&bytes, &back));
-	CHECK_UINT(back.by_type[RECORD_SAMPLE], 5);
-	CHECK_UINT(back.by_type[RECORD_FINISHED_ROUND], 1);
-	CHECK_UINT(recording_warning_count(back.recording), 0);
-	read_back_fini(&back);
-}
-
 TEST(pieces_are_found_whatever_stands_at_their_cuts)
 {
 	// Samples whose raw data look like records, so that boundaries are guessed wrongly.
@@ -378,152 +191,6 @@ TEST(pieces_are_found_whatever_stands_at_their_cuts)
 		read_back_fini(&back);
 	}
 	built_file_remove(path);
-}
-
-static void write_file(const char *path, const void *bytes, size_t size)
-{
-	FILE *file = fopen(path, "w");
-	if (file) {
-		CHECK(fwrite(bytes, 1, size, file) == size);
-		fclose(file);
-	}
-}
-
-TEST(reads_the_files_of_a_directory_in_order_each_with_its_own_compression)
-{
-	char directory[] = "/tmp/imprint-test-XXXXXX";
-	REQUIRE(mkdtemp(directory));
-	_cleanup_buffer_ struct buffer head =
-		usual_recording(&(struct recording_builder_shape){ 0 }, 1);
-	char path[100];
-	snprintf(path, sizeof path, "%s/data", directory);
-	write_file(path, head.bytes, head.size);
-	for (unsigned i = 0; i < 12; i++) {
-		struct recording_builder *builder = recording_builder_new();
-		add_usual_event(builder, 7);
-		if (i % 2)
-			build_compressed_begin(builder);
-		build_lost(builder, built_at(1, 1, 1), 7, 1000 + i);
-		if (i % 2)
-			build_compressed_end(builder, RECORD_COMPRESSED, 4096);
-		_cleanup_buffer_ struct buffer part = recording_builder_finish(builder);
-		snprintf(path, sizeof path, "%s/data.%u", directory, i);
-		write_file(path, part.bytes + 256, part.size - 256);
-	}
-	struct read_back back;
-	REQUIRE_OK(read_back_path(directory, 2, &back));
-	CHECK_UINT(recording_mode(back.recording), RECORDING_DIRECTORY);
-	CHECK_UINT(recording_warning_count(back.recording), 0);
-	REQUIRE(back.by_type[RECORD_LOST] == 12);
-	for (unsigned i = 0; i < 12; i++) {
-		struct lost_record lost;
-		REQUIRE_OK(lost_record_read(&back.items[3 + i].record, &lost));
-		CHECK_UINT(lost.lost, 1000 + i);
-	}
-	CHECK(read_back_visits_the_same(&back));
-	read_back_fini(&back);
-	for (unsigned i = 0; i < 12; i++) {
-		snprintf(path, sizeof path, "%s/data.%u", directory, i);
-		unlink(path);
-	}
-	snprintf(path, sizeof path, "%s/data", directory);
-	unlink(path);
-	rmdir(directory);
-}
-
-TEST(reads_what_comes_through_a_pipe)
-{
-	_cleanup_buffer_ struct buffer bytes =
-		usual_recording(&(struct recording_builder_shape){ 0 }, 300);
-	char path[] = "/tmp/imprint-test-XXXXXX";
-	REQUIRE(mkdtemp(path));
-	char fifo[100];
-	snprintf(fifo, sizeof fifo, "%s/fifo", path);
-	REQUIRE(mkfifo(fifo, 0600) == 0);
-	pid_t writer = fork();
-	if (writer == 0) {
-		write_file(fifo, bytes.bytes, bytes.size);
-		_exit(0);
-	}
-	struct read_back back;
-	struct imp_error *err = read_back_path(fifo, 1, &back);
-	waitpid(writer, NULL, 0);
-	unlink(fifo);
-	rmdir(path);
-	REQUIRE_OK(err);
-	check_usual_recording(&back, 300);
-	read_back_fini(&back);
-}
-
-static bool pack(const char *path, const char *program)
-{
-	pid_t child = fork();
-	if (child == 0) {
-		execlp(program, program, "-q", "-f", path, (char *)NULL);
-		_exit(127);
-	}
-	int status = 1;
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-TEST(reads_compressed_files)
-{
-	static const struct {
-		const char *program, *suffix;
-	} packers[] = { { "gzip", ".gz" }, { "xz", ".xz" }, { "zstd", ".zst" } };
-	for (size_t i = 0; i < sizeof packers / sizeof *packers; i++) {
-		_cleanup_buffer_ struct buffer bytes =
-			usual_recording(&(struct recording_builder_shape){ 0 }, 300);
-		char *path = built_file(&bytes);
-		char packed[100];
-		snprintf(packed, sizeof packed, "%s%s", path, packers[i].suffix);
-		if (pack(path, packers[i].program)) {
-			struct read_back back;
-			REQUIRE_OK(read_back_path(packed, 1, &back));
-			check_usual_recording(&back, 300);
-			read_back_fini(&back);
-		} else {
-			printf("# no %s here\n", packers[i].program);
-		}
-		unlink(packed);
-		built_file_remove(path);
-	}
-}
-
-TEST(says_what_is_not_a_recording)
-{
-	static const struct {
-		const char *bytes;
-		size_t size;
-		const char *message;
-	} inputs[] = {
-		{ "", 0, "empty, so not a recording" },
-		{ "\x7f"
-		  "ELF\2\1\1",
-		  8,
-		  "not a recording: expected \"PERFILE2\" at offset 0, found 7f 45 4c 46 02 01 01 00" },
-		{ "PERFILE2", 8, "truncated header at offset 8 of 8" },
-		{ "\x1f\x8b\x08 not gzip", 12, NULL },
-	};
-	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-		struct buffer bytes = { 0 };
-		buffer_append(&bytes, inputs[i].bytes, inputs[i].size);
-		struct read_back back;
-		struct imp_error *err = read_back(&bytes, &back);
-		buffer_fini(&bytes);
-		REQUIRE(err != NULL);
-		CHECK_UINT(imp_error_code(err), IMP_ERR_BAD_DATA);
-		const char *message = strstr(imp_error_message(err), ": ");
-		REQUIRE(message != NULL);
-		if (inputs[i].message)
-			CHECK_TEXT(message + 2, inputs[i].message);
-		imp_error_free(err);
-		read_back_fini(&back);
-	}
-	struct read_back back;
-	CHECK_ERROR(read_back_path("/nonexistent/perf.data", 1, &back), IMP_ERR_SYSTEM);
-	read_back_fini(&back);
 }
 
 TEST(names_events_by_what_the_recording_says_or_their_attr)
@@ -573,41 +240,6 @@ TEST(a_broken_feature_costs_itself_alone)
 	read_back_fini(&back);
 }
 
-TEST(reads_the_table_of_build_ids)
-{
-	struct recording_builder *builder = recording_builder_new();
-	add_usual_event(builder, 7);
-	struct build_id_record entries[] = {
-		{ .misc = MISC_KERNEL,
-		  .pid = -1,
-		  .id = build_id_of("abcdefgh", 8),
-		  .path = "[kernel.kallsyms]" },
-		{ .misc = MISC_USER,
-		  .pid = -1,
-		  .id = build_id_of("abcdefgh", 8),
-		  .path = "/bin/a",
-		  .is_padded = true },
-	};
-	build_table_entry(builder, &entries[0]);
-	build_table_entry(builder, &entries[1]);
-	build_finished_round(builder);
-	_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
-	struct read_back back;
-	REQUIRE_OK(read_back(&bytes, &back));
-	REQUIRE(recording_build_id_count(back.recording) == 2);
-	const struct build_id_record *kernel = recording_build_id(back.recording, 0);
-	CHECK_UINT(kernel->misc & MISC_CPUMODE_MASK, MISC_KERNEL);
-	CHECK_UINT(kernel->id.size, 8);
-	CHECK(!kernel->is_padded);
-	CHECK_TEXT(kernel->path, "[kernel.kallsyms]");
-	const struct build_id_record *user = recording_build_id(back.recording, 1);
-	CHECK(user->is_padded);
-	CHECK_UINT(user->id.size, 20);
-	CHECK(build_id_equal_padded(&user->id, &kernel->id));
-	CHECK_TEXT(user->path, "/bin/a");
-	read_back_fini(&back);
-}
-
 TEST(one_file_of_many_ids_cannot_be_made_to_fill_memory)
 {
 	// Every event claims the whole file as its IDs.
@@ -628,4 +260,29 @@ TEST(one_file_of_many_ids_cannot_be_made_to_fill_memory)
 	CHECK_UINT(events->count, 1000);
 	CHECK(ids <= bytes.size / 8);
 	read_back_fini(&back);
+}
+
+TEST(a_pipe_may_tell_of_events_and_features_after_its_first_sample)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct recording_builder *builder = recording_builder_new_of(
+			&(struct recording_builder_shape){ .is_pipe = true, .is_big_endian = i });
+		const uint64_t late_id = 9;
+		add_usual_event(builder, 7);
+		add_usual_records(builder, 7, 2);
+		build_event(builder, &usual_attr, NULL, &late_id, 1);
+		build_string_feature(builder, FEATURE_HOSTNAME, "late");
+		build_sample(builder, 1, &(struct built_sample){ .ip = 1, .id = late_id });
+		_cleanup_buffer_ struct buffer bytes = recording_builder_finish(builder);
+		struct read_back back;
+		REQUIRE_OK(read_back(&bytes, &back));
+		const struct events *events = recording_events(back.recording);
+		REQUIRE(events->count == 2);
+		CHECK_TEXT(recording_features(back.recording)->hostname, "late");
+		struct sample sample;
+		REQUIRE_OK(sample_read(events, &back.items[back.count - 1].record, &sample));
+		CHECK(sample.event == &events->items[1]);
+		CHECK(read_back_visits_the_same(&back));
+		read_back_fini(&back);
+	}
 }
