@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Makes seeds in code: make_seeds DIRECTORY writes DIRECTORY/TARGET/NAME.
+// Makes seeds: make_seeds DIRECTORY OBJECT... writes DIRECTORY/TARGET/NAME, in code and from files
+// with DWARF that a compiler made.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "dwarf/dwarf.h"
 #include "make/elf.h"
 #include "make/recording.h"
 
@@ -241,9 +245,128 @@ static void make_jit_dump(const char *directory)
 	buffer_fini(&bytes);
 }
 
+static void write_text(const char *directory, const char *target, const char *name,
+		       const char *text)
+{
+	struct buffer seed = { 0 };
+	buffer_text(&seed, text);
+	write_seed(directory, target, name, &seed);
+	buffer_fini(&seed);
+}
+
+static void make_texts(const char *directory)
+{
+#define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	write_text(directory, "live_maps", "process",
+		   "55d0c0000000-55d0c0001000 r-xp 00001000 fe:01 42    /bin/a b (deleted)\n"
+		   "7f0000000000-7f0000001000 rw-s 00000000 00:05 7  /memfd:x\\012y\n"
+		   "7ffe00000000-7ffe00001000 r-xp 00000000 00:00 0      [vdso]\n"
+		   "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n\n");
+	write_text(directory, "symbolize_perf_map", "overlapping",
+		   "100 40 first function\n110 10 second\n0x200 8 third\n108 20 fourth\n");
+	write_text(
+		directory, "archive_manifest", "whole",
+		"{\"format\": \"imprint-archive\", \"version\": 1, \"recordings\": [{\"name\": "
+		"\"perf.data\", \"size\": 3, \"sha256\": \"" HASH
+		"\"}], \"objects\": [{\"sha256\": "
+		"\"" HASH "\", \"size\": 5, \"build_id\": \"abcdef\", \"role\": \"debug\", "
+		"\"rank\": \"dwarf\", \"path\": \"/bin/a\"}], \"missing\": [{\"build_id\": \"01\", "
+		"\"path\": \"/b\"}]}");
+	write_text(
+		directory, "environment_snapshot", "whole",
+		"{\"type\":\"snapshot\",\"version\":1,\"source\":\"live\",\"host\":\"h\"}\n"
+		"{\"type\":\"kernel\",\"release\":\"6.1.0\",\"id\":\"0102\"}\n"
+		"{\"type\":\"module\",\"name\":\"loop\",\"id\":\"0304\",\"address\":\"0xfff0\","
+		"\"size\":4096}\n"
+		"{\"type\":\"image\",\"image\":0,\"kind\":\"file\",\"path\":\"/a\",\"id\":\"aabb\","
+		"\"soname\":\"a\",\"device\":\"fe:0a\",\"inode\":42,\"size\":8192}\n"
+		"{\"type\":\"process\",\"pid\":7,\"parent\":1,\"start\":"
+		"\"2026-12-01T03:00:00.500000000Z\",\"comm\":\"x\",\"uid\":33,\"mappings\":"
+		"[\"7f0000000000 2000 0 0\"]}\n"
+		"{\"type\":\"end\",\"images\":1,\"processes\":1,\"kernel_threads\":5,\"gone\":2}\n");
+#undef HASH
+}
+
+// A core file with one mapped file, whose first page is there.
+static void make_core_file(const char *directory)
+{
+	struct {
+		uint64_t count, page_size, start, end, page;
+		char name[16];
+	} files = { 1, 0x1000, 0x400000, 0x402000, 0, "/bin/app" };
+	struct buffer library = { 0 }, note = { 0 }, seed = { 0 };
+	make_library("0123456789abcdefghij", 20, "", &library);
+	make_note(&note, false, "CORE", NT_FILE, &files, 5 * 8 + sizeof "/bin/app", 4);
+	enum { NOTE_AT = 0x1000, LIBRARY_AT = 0x2000 };
+	struct make_elf core = {
+		.type = ET_CORE,
+		.machine = EM_X86_64,
+		.section_count = 2,
+		.sections = { { .name = "note",
+				.type = SHT_NOTE,
+				.bytes = note.bytes,
+				.size = note.size,
+				.offset = NOTE_AT },
+			      { .name = "load",
+				.type = SHT_PROGBITS,
+				.bytes = library.bytes,
+				.size = library.size < 0x1000 ? library.size : 0x1000,
+				.offset = LIBRARY_AT } },
+		.segment_count = 2,
+		.segments = { { .type = PT_NOTE, .offset = NOTE_AT, .file_size = note.size },
+			      { .type = PT_LOAD,
+				.flags = PF_R | PF_X,
+				.offset = LIBRARY_AT,
+				.address = 0x400000,
+				.file_size = 0x1000,
+				.memory_size = 0x2000 } },
+	};
+	make_elf(&core, &seed);
+	write_seed(directory, "environment_core", "one-file", &seed);
+	buffer_fini(&library);
+	buffer_fini(&note);
+	buffer_fini(&seed);
+}
+
+// The index of the DWARF in BYTES.
+static void make_index(const char *directory, const char *name, const struct buffer *bytes)
+{
+	struct build_id id = build_id_of("0123456789abcdefghij", 20);
+	struct elf_image *image = NULL;
+	struct debug_sections sections;
+	struct dwarf *dwarf = NULL;
+	struct buffer seed = { 0 };
+	FILE *file = tmpfile();
+	if (!file || elf_image_open_memory(bytes->bytes, bytes->size, name, &image) ||
+	    debug_sections_open(image, &sections) ||
+	    dwarf_new(&sections, NULL, 0, UINT64_MAX, &dwarf) ||
+	    dwarf_save_index(dwarf, &id, fileno(file), name, 1) ||
+	    lseek(fileno(file), 0, SEEK_SET) || file_slurp(fileno(file), name, 1 << 20, &seed))
+		abort();
+	write_seed(directory, "dwarf_index", name, &seed);
+	buffer_fini(&seed);
+	dwarf_free(dwarf);
+	elf_image_free(image);
+	fclose(file);
+}
+
+// What a compiler made, for all who read DWARF or call frames.
+static void take_object(const char *directory, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct buffer bytes = { 0 };
+	if (file_slurp_path(path, 1 << 20, &bytes))
+		abort();
+	write_seed(directory, "dwarf_find", name, &bytes);
+	write_seed(directory, "unwind_cfi", name, &bytes);
+	make_index(directory, name, &bytes);
+	buffer_fini(&bytes);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
 	mkdir(argv[1], 0777);
 	make_images(argv[1]);
@@ -253,5 +376,9 @@ int main(int argc, char **argv)
 	make_features(argv[1]);
 	make_requests(argv[1]);
 	make_jit_dump(argv[1]);
+	make_texts(argv[1]);
+	make_core_file(argv[1]);
+	for (int i = 2; i < argc; i++)
+		take_object(argv[1], argv[i]);
 	return 0;
 }
