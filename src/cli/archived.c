@@ -32,7 +32,8 @@ struct imp_error *archived_images(const char *path, const struct log *log, const
 		return error_new(IMP_ERR_USAGE, "--images: at most %d archives",
 				 MOST_IMAGE_ARCHIVES);
 	if (!images[i].open) {
-		struct imp_error *err = image_archive_open(path, temporary_directory(), log, &images[i].open);
+		struct imp_error *err =
+			image_archive_open(path, temporary_directory(), log, &images[i].open);
 		if (err)
 			return error_context(err, "--images");
 		images[i].path = strdup(path);
