@@ -21,6 +21,7 @@ void live_maps_fini(struct live_maps *maps)
 		for (struct live_process *process = maps->buckets[i]; process;) {
 			struct live_process *next = process->next;
 			space_release(process->space);
+			space_release(process->left);
 			free(process);
 			process = next;
 		}
@@ -105,6 +106,18 @@ static void replace(struct live_space *space, size_t first, size_t last,
 	space->mappings.count += count - (last - first);
 }
 
+// Remembers what is about to be replaced from FIRST to LAST.
+static void remember(const struct live_maps *maps, struct live_process *process, size_t first,
+		     size_t last, uint32_t by_image)
+{
+	for (size_t i = first; i < last; i++) {
+		const struct live_mapping *old = &process->space->mappings.items[i];
+		if (old->image != NO_LIVE_IMAGE && old->image != by_image)
+			process->gone[process->gone_next++ % GONE_MOST] =
+				(struct gone_mapping){ *old, maps->round };
+	}
+}
+
 bool live_maps_map(struct live_maps *maps, uint32_t pid, const struct live_mapping *mapping)
 {
 	struct live_process *process = find_or_add(maps, pid);
@@ -117,6 +130,7 @@ bool live_maps_map(struct live_maps *maps, uint32_t pid, const struct live_mappi
 	size_t count = 0, first = position(space, mapping->start), last = first;
 	while (last < space->mappings.count && space->mappings.items[last].start < mapping->end)
 		last++;
+	remember(maps, process, first, last, mapping->image);
 	if (last > first && space->mappings.items[first].start < mapping->start) {
 		parts[count] = space->mappings.items[first];
 		parts[count++].end = mapping->start;
@@ -154,7 +168,9 @@ bool live_maps_exec(struct live_maps *maps, uint32_t pid)
 	if (!process)
 		return false;
 	revive(maps, process);
-	space_release(process->space);
+	space_release(process->left);
+	process->left = process->space;
+	process->left_round = maps->round;
 	process->space = NULL;
 	return true;
 }
@@ -183,6 +199,7 @@ void live_maps_next_round(struct live_maps *maps)
 			}
 			*at = process->next;
 			space_release(process->space);
+			space_release(process->left);
 			free(process);
 			maps->ended_count--;
 		}
@@ -195,16 +212,44 @@ const struct live_space *live_maps_of(const struct live_maps *maps, uint32_t pid
 	return process ? process->space : NULL;
 }
 
-const struct live_mapping *live_maps_at(const struct live_maps *maps, uint32_t pid,
-					uint64_t address)
+static const struct live_mapping *mapping_at(const struct live_space *space, uint64_t address)
 {
-	const struct live_space *space = live_maps_of(maps, pid);
 	if (!space)
 		return NULL;
 	size_t at = position(space, address);
 	if (at == space->mappings.count || space->mappings.items[at].start > address)
 		return NULL;
 	return &space->mappings.items[at];
+}
+
+const struct live_mapping *live_maps_at(const struct live_maps *maps, uint32_t pid,
+					uint64_t address)
+{
+	return mapping_at(live_maps_of(maps, pid), address);
+}
+
+static bool is_late(const struct live_maps *maps, uint64_t round)
+{
+	return round + ROUNDS_KEPT < maps->round;
+}
+
+size_t live_maps_find_gone(const struct live_maps *maps, uint32_t pid, uint64_t address,
+			   uint32_t *images, size_t room)
+{
+	const struct live_process *process = find(maps, pid);
+	size_t count = 0;
+	for (size_t i = 0; process && i < GONE_MOST && count < room; i++) {
+		const struct gone_mapping *gone = &process->gone[i];
+		if (address >= gone->mapping.start && address < gone->mapping.end &&
+		    !is_late(maps, gone->round))
+			images[count++] = gone->mapping.image;
+	}
+	const struct live_mapping *left = NULL;
+	if (process && !is_late(maps, process->left_round))
+		left = mapping_at(process->left, address);
+	if (left && left->image != NO_LIVE_IMAGE && count < room)
+		images[count++] = left->image;
+	return count;
 }
 
 uint32_t live_maps_find(const struct live_maps *maps, uint32_t pid, uint64_t address)

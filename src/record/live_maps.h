@@ -21,9 +21,22 @@ struct live_space {
 	uint32_t owners;
 };
 
+// What was mapped until that round.
+struct gone_mapping {
+	struct live_mapping mapping;
+	uint64_t round;
+};
+
+enum { GONE_MOST = 8 };
+
 struct live_process {
 	uint32_t pid;
 	struct live_space *space;
+	// What it had before its last exec.
+	struct live_space *left;
+	uint64_t left_round;
+	struct gone_mapping gone[GONE_MOST];
+	unsigned gone_next;
 	// The round in which it ended, or 0.
 	uint64_t ended;
 	struct live_process *next;
@@ -60,6 +73,11 @@ uint32_t live_maps_find(const struct live_maps *maps, uint32_t pid, uint64_t add
 // The mapping there, or NULL; lent until PID maps something else.
 const struct live_mapping *live_maps_at(const struct live_maps *maps, uint32_t pid,
 					uint64_t address);
+
+// The images that stood there until lately, whose samples may come later than what took their
+// place: up to ROOM of them, and how many.
+size_t live_maps_find_gone(const struct live_maps *maps, uint32_t pid, uint64_t address,
+			   uint32_t *images, size_t room);
 
 // What PID has mapped, or NULL.
 const struct live_space *live_maps_of(const struct live_maps *maps, uint32_t pid);

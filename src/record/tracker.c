@@ -449,9 +449,14 @@ static void mark_hit(struct tracker *tracker, uint32_t number)
 
 static bool resolve_page(struct tracker *tracker, const struct code_page *page)
 {
+	uint32_t gone[GONE_MOST];
+	size_t count =
+		live_maps_find_gone(&tracker->maps, page->pid, page->address, gone, GONE_MOST);
+	for (size_t i = 0; i < count; i++)
+		mark_hit(tracker, gone[i]);
 	const struct live_mapping *mapping = live_maps_at(&tracker->maps, page->pid, page->address);
 	if (!mapping || mapping->image == NO_LIVE_IMAGE)
-		return false;
+		return count > 0;
 	mark_hit(tracker, mapping->image);
 	if (tracker->options.walk && page->pid != KERNEL_PAGE_PID)
 		sample_walk_know(tracker->options.walk, page->pid, mapping->start, mapping->end);

@@ -64,6 +64,26 @@ TEST(a_fork_told_of_late_does_not_undo_what_the_child_mapped)
 	free_maps(maps);
 }
 
+TEST(what_was_replaced_is_known_for_a_few_rounds)
+{
+	static struct live_maps maps;
+	struct live_mapping first = { .start = 0x1000, .end = 0x5000, .image = 1 };
+	struct live_mapping second = { .start = 0x1000, .end = 0x3000, .image = 2 };
+	uint32_t images[4];
+	CHECK(live_maps_map(&maps, 7, &first) && live_maps_map(&maps, 7, &second));
+	CHECK_UINT(live_maps_find_gone(&maps, 7, 0x2000, images, 4), 1);
+	CHECK_UINT(images[0], 1);
+	CHECK(live_maps_exec(&maps, 7));
+	CHECK_UINT(live_maps_find_gone(&maps, 7, 0x2000, images, 4), 2);
+	CHECK_UINT(images[1], 2);
+	CHECK_UINT(live_maps_find_gone(&maps, 7, 0x2000, images, 1), 1);
+	CHECK_UINT(live_maps_find_gone(&maps, 7, 0x6000, images, 4), 0);
+	for (int round = 0; round < 5; round++)
+		live_maps_next_round(&maps);
+	CHECK_UINT(live_maps_find_gone(&maps, 7, 0x2000, images, 4), 0);
+	live_maps_fini(&maps);
+}
+
 TEST(what_has_ended_is_known_for_a_while_and_then_forgotten)
 {
 	struct live_maps *maps = new_maps();
