@@ -115,6 +115,7 @@ bool kernel_module_parse(const char *line, struct kernel_module *ret)
 		return false;
 	ret->address = strtoull(address, &end, 16);
 	ret->state = state[0];
+	ret->is_loading = !strcmp(state, "Loading");
 	return !*end && !strchr(ret->name, '/');
 }
 

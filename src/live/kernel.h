@@ -36,6 +36,8 @@ struct kernel_module {
 	struct build_id id;
 	// "Live", "Loading" or "Unloading" as its first letter.
 	char state;
+	// "Loading": /sys/module may not tell of it yet.
+	bool is_loading;
 };
 
 struct kernel_modules {

@@ -98,6 +98,20 @@ static bool is_known(const struct kernel_modules *known, const struct kernel_mod
 	return false;
 }
 
+// Takes modules out that are being loaded and have no ID yet; true when there were any. They are
+// looked at again the next time, and count from the time of this look.
+static bool drop_loading(struct kernel_modules *modules)
+{
+	size_t kept = 0, count = modules->count;
+	for (size_t i = 0; i < count; i++) {
+		const struct kernel_module *module = &modules->items[i];
+		if (!module->is_loading || !build_id_is_none(&module->id))
+			modules->items[kept++] = *module;
+	}
+	modules->count = kept;
+	return kept < count;
+}
+
 struct imp_error *module_watch_look(struct module_watch *watch, bool is_due, uint64_t now_ns,
 				    module_see *see, void *arg, struct buffer *ret)
 {
@@ -107,6 +121,7 @@ struct imp_error *module_watch_look(struct module_watch *watch, bool is_due, uin
 	struct kernel_modules modules = { 0 };
 	struct imp_error *err = kernel_modules_read(watch->proc, NULL, &modules);
 	struct stamp stamp = { .time = time ? time : watch->read_ns };
+	bool is_early = drop_loading(&modules);
 	for (size_t i = 0; !err && i < modules.count; i++) {
 		if (is_known(&watch->known, &modules.items[i]))
 			continue;
@@ -119,6 +134,6 @@ struct imp_error *module_watch_look(struct module_watch *watch, bool is_due, uin
 	}
 	kernel_modules_fini(&watch->known);
 	watch->known = modules;
-	watch->read_ns = now_ns;
+	watch->read_ns = is_early ? stamp.time : now_ns;
 	return ret->failed ? &imp_error_no_memory : NULL;
 }
