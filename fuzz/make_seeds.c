@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -337,10 +338,12 @@ static void make_index(const char *directory, const char *name, const struct buf
 	struct dwarf *dwarf = NULL;
 	struct buffer seed = { 0 };
 	FILE *file = tmpfile();
+	struct dwarf_saving saving = {
+		.id = id, .fd = file ? fileno(file) : -1, .path = name, .workers = 1
+	};
 	if (!file || elf_image_open_memory(bytes->bytes, bytes->size, name, &image) ||
 	    debug_sections_open(image, &sections) ||
-	    dwarf_new(&sections, NULL, 0, UINT64_MAX, &dwarf) ||
-	    dwarf_save_index(dwarf, &id, fileno(file), name, 1) ||
+	    dwarf_new(&sections, NULL, 0, UINT64_MAX, &dwarf) || dwarf_save_index(dwarf, &saving) ||
 	    lseek(fileno(file), 0, SEEK_SET) || file_slurp(fileno(file), name, 1 << 20, &seed))
 		abort();
 	write_seed(directory, "dwarf_index", name, &seed);

@@ -63,8 +63,11 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 struct imp_error *naming_symbolizer(const struct naming *naming, const struct log *log,
 				    struct finder *finder, struct symbolizer **ret)
 {
+	_cleanup_free_ char *place = places_store();
+	const char *store = naming->store_dir ? naming->store_dir : place;
 	struct symbolizer_options options = {
 		.log = log,
+		.index_dir = naming->no_index ? NULL : store,
 		.no_demangle = naming->no_demangle,
 		.no_inline = naming->no_inline,
 		.map_dir = "/tmp",
@@ -81,6 +84,8 @@ static struct imp_error *name_profile(const struct naming *naming,
 		naming_symbolizer(naming, analysis->log, analysis->finder, &symbolizer);
 	if (!err)
 		err = spots_name(profile, symbolizer, analysis->workers);
+	if (!err)
+		err = symbolizer_save_indexes(symbolizer, analysis->workers);
 	symbolizer_free(symbolizer);
 	return err;
 }

@@ -23,6 +23,7 @@ struct naming {
 	bool force;
 	bool no_demangle;
 	bool no_inline;
+	bool no_index;
 };
 
 // One row of a naming option: KIND, LETTER, NAME, ARGUMENT, HELP, and FIELD of MEMBER (a struct
@@ -63,7 +64,9 @@ struct naming {
 		NAMING_ROW(type, member, OPTION_FLAG, 0, "no-demangle", NULL, no_demangle, \
 			   "names as they stand in the symbol table"),                     \
 		NAMING_ROW(type, member, OPTION_FLAG, 0, "no-inline", NULL, no_inline,     \
-			   "functions only: no inlined frames, no source lines")
+			   "functions only: no inlined frames, no source lines"),          \
+		NAMING_ROW(type, member, OPTION_FLAG, 0, "no-index", NULL, no_index,       \
+			   "neither use nor keep indexes of source lines in the store")
 
 // What the options and the environment (HOME, IMPRINT_STORE, XDG_DATA_HOME, XDG_CACHE_HOME,
 // DEBUGINFOD_CACHE_PATH) make of it. LOG is lent until finder_free().

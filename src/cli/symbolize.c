@@ -73,6 +73,8 @@ static const struct option symbolize_rows[] = {
 	       "search DIR, or an archive of images, by build ID, whatever its "
 	       "layout (may be repeated)"),
 	NAMING(OPTION_TEXT, "store", "DIR", store_dir, "imprint's store ($IMPRINT_STORE)"),
+	NAMING(OPTION_FLAG, "no-index", NULL, no_index,
+	       "neither use nor keep indexes of source lines in the store"),
 	NAMING(OPTION_TEXT, "buildid-dir", "DIR", buildid_dir, "perf's cache (~/.debug)"),
 	NAMING(OPTION_LIST, "debug-file-directory", "DIR", debug_dirs,
 	       "where a .build-id tree stands (/usr/lib/debug)"),
@@ -163,8 +165,11 @@ static struct imp_error *open_symbolizer(struct session *session)
 	// A file that the user named is the one that is meant, though it may have no build ID.
 	naming.force |= !session->process;
 	struct imp_error *err = naming_finder(&naming, session->log, &session->finder);
+	_cleanup_free_ char *place = places_store();
+	const char *store = naming.store_dir ? naming.store_dir : place;
 	struct symbolizer_options wanted = {
 		.log = session->log,
+		.index_dir = naming.no_index ? NULL : store,
 		.no_demangle = wants_mangled(session),
 		.map_dir = session->process ? process_places_map_dir(session->process) : NULL,
 	};
@@ -530,6 +535,8 @@ static int symbolize_run(const struct invocation *invocation, struct imp_error *
 	struct session session = { .options = options, .log = invocation->log };
 	terminal_set_level(options->is_quiet, options->verbose);
 	*err = run_session(&session, &invocation->operands);
+	if (!*err)
+		*err = symbolizer_save_indexes(session.symbolizer, 0);
 	session_close(&session);
 	naming_fini(&options->naming);
 	return EXIT_DONE;

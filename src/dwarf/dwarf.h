@@ -8,11 +8,27 @@
 
 #include "dwarf/sections.h"
 #include "model/address.h"
+#include "model/build_id.h"
 
 // How many inlined calls at one address are told; deeper ones are left out from the inside.
 enum { DWARF_MOST_FRAMES = 256 };
 
 struct dwarf;
+
+// A file that an index is made of: its content, and where that was last seen, so that it need not
+// be read again to know it.
+struct dwarf_source {
+	// SHA-256.
+	uint8_t hash[32];
+	// The numbers of fstat(2); all but the size are 0 when they say nothing.
+	uint64_t size, device, inode;
+	int64_t modified_ns, changed_ns;
+};
+
+// All zero where there is none.
+struct dwarf_sources {
+	struct dwarf_source debug, alt;
+};
 
 // What one function, or one inlined call, is called and where it stands. Strings are lent by the
 // struct dwarf.
@@ -43,15 +59,25 @@ struct imp_error *dwarf_find(struct dwarf *dwarf, elf_addr address, struct dwarf
 struct imp_error *dwarf_prepare(struct dwarf *dwarf, const elf_addr *addresses, size_t count,
 				unsigned workers) MUST_CHECK;
 
-// Writes an index of the whole build, of ID, to FD (lent), for dwarf_open_index(). Tables that
-// nobody asked for are not kept in memory.
-struct imp_error *dwarf_save_index(struct dwarf *dwarf, const struct build_id *id, int fd,
-				   const char *path, unsigned workers) MUST_CHECK;
+// What an index is of, and where it is written to.
+struct dwarf_saving {
+	struct build_id id;
+	struct dwarf_sources sources;
+	int fd;
+	// For messages.
+	const char *path;
+	unsigned workers;
+};
 
-// Opens an index in place of DWARF: see index_open(). FD is taken, also on failure. A part that
-// turns out to be damaged is an error of dwarf_find().
+// Writes an index of the whole build for dwarf_open_index(). Tables that nobody asked for are not
+// kept in memory.
+struct imp_error *dwarf_save_index(struct dwarf *dwarf, const struct dwarf_saving *to) MUST_CHECK;
+
+// Opens an index in place of DWARF: see index_open(). FD is taken, also on failure. *SOURCES
+// becomes what it was made of, which is for the caller to judge. A part that turns out to be
+// damaged is an error (IMP_ERR_BAD_DATA) of dwarf_find().
 struct imp_error *dwarf_open_index(int fd, const char *path, const struct build_id *id,
-				   struct dwarf **ret) MUST_CHECK;
+				   struct dwarf_sources *sources, struct dwarf **ret) MUST_CHECK;
 
 // How many units keep their functions and inlined calls in files of their own (-gsplit-dwarf),
 // which are not read: there only lines are known.
@@ -59,6 +85,9 @@ size_t dwarf_split_units(const struct dwarf *dwarf);
 
 // The answers come from an index.
 bool dwarf_is_index(const struct dwarf *dwarf);
+
+// The size of the build's debug information (.debug_info); 0 of an index.
+uint64_t dwarf_info_size(const struct dwarf *dwarf);
 
 // How much of the build's debug information was read for the answers so far, from 0 to 1.
 double dwarf_share_read(const struct dwarf *dwarf);

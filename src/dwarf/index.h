@@ -7,25 +7,30 @@
 // for padding to 8 bytes:
 //
 // header: magic "imprdwix", u32 version, u32 byte order mark, u64 size of the file, u64 checksum of
-// boundaries and units, u32 count of units, u32 count of boundaries, u64 offset and u64 size of the
-// strings, u32 size of the build ID, 64 bytes of build ID, u32 zero.
+// the rest of the header, boundaries, units and strings, u32 count of units, u32 count of
+// boundaries, u64 offset and u64 size of the strings, u32 size of the build ID, 64 bytes of build
+// ID, u32 zero; then, of the debug file it was made of and of the file that dwz moved entries to
+// (zeros without one): 32 bytes of SHA-256, u64 size, device, inode, times of modification and
+// change in nanoseconds (zeros where they say nothing).
 //
 // boundaries: u64 begin, u32 unit (all ones: none), u32 zero; true from `begin` to the next one's.
 //
-// units: u64 base, u64 offset of its tables, u64 their checksum (with the strings they mean), u32
-// counts of owners, scopes, rows, names and files, u32 zero.
+// units: u64 base, u64 offset of its tables, u64 their checksum, u32 counts of owners, scopes,
+// rows, names and files, u32 zero.
 //
 // tables: for each unit the arrays of struct unit_tables: owner starts, owners, scopes, row starts,
 // rows, and the offsets of names and files in the strings.
 //
 // strings: each with a NUL at its end.
 //
-// The header and the list of units are checked when the file is opened, a unit's tables when they
-// are first used. The checksum is against damage; what an attacker writes may give wrong names, but
-// never a read outside the file.
+// The header, the list of units and the strings are checked when the file is opened, a unit's
+// tables when they are first used. The checksum is against damage; what an attacker writes may give
+// wrong names, but never a read outside the file. The version changes with what is read of DWARF,
+// too.
 #ifndef DWARF_INDEX_H
 #define DWARF_INDEX_H
 
+#include "dwarf/dwarf.h"
 #include "dwarf/intervals.h"
 #include "dwarf/unit_tables.h"
 #include "model/build_id.h"
@@ -35,7 +40,7 @@ struct index_file;
 // Maps the index that FD holds (taken, also on failure). IMP_ERR_MISMATCH when it is of another
 // build than ID, IMP_ERR_UNSUPPORTED when of another version or byte order.
 struct imp_error *index_open(int fd, const char *path, const struct build_id *id,
-			     struct index_file **ret) MUST_CHECK;
+			     struct dwarf_sources *sources, struct index_file **ret) MUST_CHECK;
 void index_free(struct index_file *index);
 
 size_t index_unit_count(const struct index_file *index);
@@ -51,8 +56,12 @@ struct imp_error *index_tables(const struct index_file *index, size_t unit,
 struct index_writer;
 // FD is lent, and written to from its start.
 struct imp_error *index_writer_new(int fd, const char *path, const struct build_id *id,
-				   const struct boundaries *boundaries, size_t unit_count,
+				   const struct dwarf_sources *sources,
 				   struct index_writer **ret) MUST_CHECK;
+// Before the first unit: their number, and which addresses are whose.
+struct imp_error *index_writer_begin(struct index_writer *writer,
+				     const struct boundaries *boundaries,
+				     size_t unit_count) MUST_CHECK;
 void index_writer_free(struct index_writer *writer);
 // Writes the tables of the next unit.
 struct imp_error *index_writer_add(struct index_writer *writer,

@@ -3,11 +3,14 @@
 #ifndef DWARF_INDEX_FORMAT_H
 #define DWARF_INDEX_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+#include "dwarf/dwarf.h"
 #include "dwarf/unit_tables.h"
 
-enum { INDEX_VERSION = 1, INDEX_BYTE_ORDER = 0x01020304 };
+enum { INDEX_VERSION = 2, INDEX_BYTE_ORDER = 0x01020304 };
 #define INDEX_MAGIC "imprdwix"
 
 struct index_header {
@@ -20,8 +23,9 @@ struct index_header {
 	uint32_t id_size;
 	uint8_t id[64];
 	uint32_t padding;
+	struct dwarf_sources sources;
 };
-_Static_assert(sizeof(struct index_header) == 128, "an index header has no holes");
+_Static_assert(sizeof(struct index_header) == 272, "an index header has no holes");
 
 struct index_boundary {
 	uint64_t begin;
@@ -33,6 +37,16 @@ struct index_unit {
 	uint32_t owner_count, scope_count, row_count, name_count, file_count, padding;
 };
 _Static_assert(sizeof(struct index_unit) == 48, "an index unit has no holes");
+
+// Of what stands behind the checksum in the header, the SIZE bytes of DIRECTORY, and STRINGS.
+static inline uint64_t index_checksum(const struct index_header *header, const void *directory,
+				      size_t size, const void *strings)
+{
+	size_t behind = offsetof(struct index_header, unit_count);
+	uint64_t sum = hash_bytes(0, (const uint8_t *)header + behind, sizeof *header - behind);
+	sum = hash_bytes(sum, directory, size);
+	return hash_bytes(sum, strings, (size_t)header->strings_size);
+}
 
 // Where the arrays of a unit's tables begin, counted from the first; `size` is of all.
 struct index_arrays {

@@ -47,16 +47,18 @@ static struct imp_error *check_directory(struct index_file *index)
 	uint64_t units = sizeof(struct index_unit) * (uint64_t)header->unit_count;
 	if (boundaries + units > index->size - sizeof *header)
 		return damaged(index, "more units than bytes");
-	const uint8_t *directory = index->bytes + sizeof *header;
-	if (hash_bytes(0, directory, (size_t)(boundaries + units)) != header->checksum)
-		return damaged(index, "the list of units is not what was written");
-	if (header->strings_offset > index->size ||
+	if (header->strings_offset > index->size || header->strings_offset < sizeof *header ||
 	    header->strings_size != index->size - header->strings_offset ||
 	    (header->strings_size && index->bytes[index->size - 1]))
 		return damaged(index, "strings outside the file");
+	const uint8_t *directory = index->bytes + sizeof *header;
+	const uint8_t *strings = index->bytes + header->strings_offset;
+	if (index_checksum(header, directory, (size_t)(boundaries + units), strings) !=
+	    header->checksum)
+		return damaged(index, "the list of units or the strings are not what was written");
 	index->boundaries = (const void *)directory;
 	index->units = (const void *)(directory + boundaries);
-	index->strings = (const char *)index->bytes + header->strings_offset;
+	index->strings = (const char *)strings;
 	return NULL;
 }
 
@@ -78,7 +80,7 @@ static struct imp_error *map(struct index_file *index, int fd, const struct buil
 }
 
 struct imp_error *index_open(int fd, const char *path, const struct build_id *id,
-			     struct index_file **ret)
+			     struct dwarf_sources *sources, struct index_file **ret)
 {
 	_cleanup_close_ int guarded = fd;
 	struct index_file *index = calloc(1, sizeof *index);
@@ -86,11 +88,13 @@ struct imp_error *index_open(int fd, const char *path, const struct build_id *id
 		return &imp_error_no_memory;
 	index->path = strdup(path);
 	struct imp_error *err = index->path ? map(index, guarded, id) : &imp_error_no_memory;
-	if (err)
+	if (err) {
 		index_free(index);
-	else
-		*ret = index;
-	return err;
+		return err;
+	}
+	*sources = index->header.sources;
+	*ret = index;
+	return NULL;
 }
 
 void index_free(struct index_file *index)
@@ -126,52 +130,6 @@ struct imp_error *index_boundaries(const struct index_file *index, struct bounda
 	return NULL;
 }
 
-// The strings at OFFSETS, and their part of the checksum. False when one is outside.
-static bool take_strings(const struct index_file *index, const uint32_t *offsets, uint32_t count,
-			 const char **ret, uint64_t *checksum)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (offsets[i] >= index->header.strings_size)
-			return false;
-		ret[i] = index->strings + offsets[i];
-		*checksum = hash_bytes(*checksum, ret[i], strlen(ret[i]));
-	}
-	return true;
-}
-
-static bool has_sound_scopes(const struct unit_tables *tables)
-{
-	for (uint32_t i = 0; i < tables->owner_count; i++)
-		if (tables->owners[i] != NO_SCOPE && tables->owners[i] >= tables->scope_count)
-			return false;
-	// Parents come first, so no chain is a circle.
-	for (uint32_t i = 0; i < tables->scope_count; i++)
-		if (tables->scopes[i].parent != NO_SCOPE && tables->scopes[i].parent >= i)
-			return false;
-	return true;
-}
-
-static void point_into(const uint8_t *bytes, const struct index_unit *unit,
-		       struct unit_tables *tables)
-{
-	struct index_arrays at = index_arrays_of(unit);
-	uint8_t *start = (uint8_t *)(uintptr_t)bytes;
-	*tables = (struct unit_tables){
-		.base = unit->base,
-		.owner_starts = (void *)(start + at.owner_starts),
-		.owners = (void *)(start + at.owners),
-		.scopes = (void *)(start + at.scopes),
-		.row_starts = (void *)(start + at.row_starts),
-		.rows = (void *)(start + at.rows),
-		.owner_count = unit->owner_count,
-		.scope_count = unit->scope_count,
-		.row_count = unit->row_count,
-		.name_count = unit->name_count,
-		.file_count = unit->file_count,
-		.is_mapped = true,
-	};
-}
-
 static struct imp_error *load(const struct index_file *index, const struct index_unit *unit,
 			      struct unit_tables *tables)
 {
@@ -180,18 +138,27 @@ static struct imp_error *load(const struct index_file *index, const struct index
 	if (unit->offset % 8 || unit->offset > end || at.size > end - unit->offset)
 		return damaged(index, "tables outside the file");
 	const uint8_t *bytes = index->bytes + unit->offset;
-	point_into(bytes, unit, tables);
-	tables->names = calloc((size_t)unit->name_count + 1, sizeof *tables->names);
-	tables->files = calloc((size_t)unit->file_count + 1, sizeof *tables->files);
-	if (!tables->names || !tables->files)
-		return &imp_error_no_memory;
-	uint64_t checksum = 0;
-	const uint32_t *names = (const void *)(bytes + at.names);
-	const uint32_t *files = (const void *)(bytes + at.files);
-	if (!take_strings(index, names, unit->name_count, tables->names, &checksum) ||
-	    !take_strings(index, files, unit->file_count, tables->files, &checksum) ||
-	    hash_bytes(checksum, bytes, at.size) != unit->checksum || !has_sound_scopes(tables))
+	if (hash_bytes(0, bytes, at.size) != unit->checksum)
 		return damaged(index, "a unit is not what was written");
+	uint8_t *start = (uint8_t *)(uintptr_t)bytes;
+	*tables = (struct unit_tables){
+		.base = unit->base,
+		.owner_starts = (void *)(start + at.owner_starts),
+		.owners = (void *)(start + at.owners),
+		.scopes = (void *)(start + at.scopes),
+		.row_starts = (void *)(start + at.row_starts),
+		.rows = (void *)(start + at.rows),
+		.name_places = (void *)(start + at.names),
+		.file_places = (void *)(start + at.files),
+		.strings = index->strings,
+		.strings_size = index->header.strings_size,
+		.owner_count = unit->owner_count,
+		.scope_count = unit->scope_count,
+		.row_count = unit->row_count,
+		.name_count = unit->name_count,
+		.file_count = unit->file_count,
+		.is_mapped = true,
+	};
 	return NULL;
 }
 

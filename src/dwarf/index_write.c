@@ -41,37 +41,38 @@ static bool put_boundaries(struct index_writer *writer, const struct boundaries 
 }
 
 struct imp_error *index_writer_new(int fd, const char *path, const struct build_id *id,
-				   const struct boundaries *boundaries, size_t unit_count,
-				   struct index_writer **ret)
+				   const struct dwarf_sources *sources, struct index_writer **ret)
 {
-	if (boundaries->list.count > UINT32_MAX || unit_count >= UINT32_MAX)
-		return error_new(IMP_ERR_UNSUPPORTED, "%s: too many units", path);
 	struct index_writer *writer = calloc(1, sizeof *writer);
 	if (!writer)
 		return &imp_error_no_memory;
 	writer->fd = fd;
 	writer->path = path;
-	writer->unit_count = unit_count;
-	writer->units = calloc(unit_count + 1, sizeof *writer->units);
 	memcpy(writer->header.magic, INDEX_MAGIC, sizeof writer->header.magic);
 	writer->header.version = INDEX_VERSION;
 	writer->header.byte_order = INDEX_BYTE_ORDER;
-	writer->header.unit_count = (uint32_t)unit_count;
-	writer->header.boundary_count = (uint32_t)boundaries->list.count;
 	writer->header.id_size = id->size;
 	memcpy(writer->header.id, id->bytes, id->size);
-	struct imp_error *err = &imp_error_no_memory;
-	if (writer->units && put_boundaries(writer, boundaries)) {
-		writer->at = sizeof writer->header + directory_size(writer);
-		err = NULL;
-		if (lseek(fd, (off_t)writer->at, SEEK_SET) < 0)
-			err = error_system(errno, "%s: cannot seek", path);
-	}
-	if (err)
-		index_writer_free(writer);
-	else
-		*ret = writer;
-	return err;
+	writer->header.sources = *sources;
+	*ret = writer;
+	return NULL;
+}
+
+struct imp_error *index_writer_begin(struct index_writer *writer,
+				     const struct boundaries *boundaries, size_t unit_count)
+{
+	if (boundaries->list.count > UINT32_MAX || unit_count >= UINT32_MAX)
+		return error_new(IMP_ERR_UNSUPPORTED, "%s: too many units", writer->path);
+	writer->unit_count = unit_count;
+	writer->units = calloc(unit_count + 1, sizeof *writer->units);
+	writer->header.unit_count = (uint32_t)unit_count;
+	writer->header.boundary_count = (uint32_t)boundaries->list.count;
+	if (!writer->units || !put_boundaries(writer, boundaries))
+		return &imp_error_no_memory;
+	writer->at = sizeof writer->header + directory_size(writer);
+	if (lseek(writer->fd, (off_t)writer->at, SEEK_SET) < 0)
+		return error_system(errno, "%s: cannot seek", writer->path);
+	return NULL;
 }
 
 void index_writer_free(struct index_writer *writer)
@@ -86,7 +87,7 @@ void index_writer_free(struct index_writer *writer)
 }
 
 static struct imp_error *put_string(struct index_writer *writer, const char *text,
-				    struct buffer *offsets, uint64_t *checksum)
+				    struct buffer *offsets)
 {
 	size_t length = strlen(text);
 	uint32_t number;
@@ -105,39 +106,36 @@ static struct imp_error *put_string(struct index_writer *writer, const char *tex
 	}
 	uint32_t offset = writer->string_offsets.items[number];
 	buffer_append(offsets, &offset, sizeof offset);
-	*checksum = hash_bytes(*checksum, text, length);
 	return NULL;
 }
 
 static struct imp_error *put_strings(struct index_writer *writer, const char **texts,
-				     uint32_t count, struct buffer *bytes, uint64_t *checksum)
+				     uint32_t count, struct buffer *bytes)
 {
 	struct imp_error *err = NULL;
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = put_string(writer, texts[i], bytes, checksum);
+		err = put_string(writer, texts[i], bytes);
 	return err;
 }
 
 static struct imp_error *put_tables(struct index_writer *writer, const struct unit_tables *tables,
 				    struct buffer *bytes, struct index_unit *unit)
 {
-	uint64_t checksum = 0;
 	buffer_append(bytes, tables->owner_starts, 4 * (size_t)tables->owner_count);
 	buffer_append(bytes, tables->owners, 4 * (size_t)tables->owner_count);
 	buffer_append(bytes, tables->scopes, sizeof *tables->scopes * tables->scope_count);
 	buffer_append(bytes, tables->row_starts, 4 * (size_t)tables->row_count);
 	buffer_append(bytes, tables->rows, sizeof *tables->rows * tables->row_count);
-	struct imp_error *err =
-		put_strings(writer, tables->names, tables->name_count, bytes, &checksum);
+	struct imp_error *err = put_strings(writer, tables->names, tables->name_count, bytes);
 	if (!err)
-		err = put_strings(writer, tables->files, tables->file_count, bytes, &checksum);
+		err = put_strings(writer, tables->files, tables->file_count, bytes);
 	if (err)
 		return err;
 	static const uint8_t padding[8];
 	buffer_append(bytes, padding, index_arrays_of(unit).size - bytes->size);
 	if (bytes->failed)
 		return &imp_error_no_memory;
-	unit->checksum = hash_bytes(checksum, bytes->bytes, bytes->size);
+	unit->checksum = hash_bytes(0, bytes->bytes, bytes->size);
 	return file_write(writer->fd, writer->path, bytes->bytes, bytes->size);
 }
 
@@ -173,7 +171,8 @@ struct imp_error *index_writer_finish(struct index_writer *writer)
 	writer->header.strings_offset = writer->at;
 	writer->header.strings_size = strings.size;
 	writer->header.file_size = writer->at + strings.size;
-	writer->header.checksum = hash_bytes(0, writer->directory.bytes, writer->directory.size);
+	writer->header.checksum = index_checksum(&writer->header, writer->directory.bytes,
+						 writer->directory.size, strings.bytes);
 	struct imp_error *err = file_write(writer->fd, writer->path, strings.bytes, strings.size);
 	if (!err && lseek(writer->fd, 0, SEEK_SET) < 0)
 		err = error_system(errno, "%s: cannot seek", writer->path);

@@ -239,8 +239,8 @@ void unit_tables_free(struct unit_tables *tables)
 		free(tables->scopes);
 		free(tables->row_starts);
 		free(tables->rows);
+		free(tables->names);
+		free(tables->files);
 	}
-	free(tables->names);
-	free(tables->files);
 	free(tables);
 }

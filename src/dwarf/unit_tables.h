@@ -38,10 +38,14 @@ struct unit_tables {
 	struct scope *scopes;
 	uint32_t *row_starts;
 	struct line_row *rows;
-	// Lent by the debug file's sections, the path pool, or the saved index.
+	// Lent by the debug file's sections and the path pool.
 	const char **names, **files;
+	// Or, of tables in a saved index, each one's place in its strings, which end with a NUL.
+	const uint32_t *name_places, *file_places;
+	const char *strings;
+	uint64_t strings_size;
 	uint32_t owner_count, scope_count, row_count, name_count, file_count;
-	// The arrays but for names and files lie in a saved index.
+	// All arrays lie in a saved index.
 	bool is_mapped;
 };
 
@@ -59,6 +63,29 @@ struct imp_error *unit_tables_build(const struct debug_file *file, const struct 
 				    uint64_t base, struct path_pool *pool,
 				    struct unit_tables **ret) MUST_CHECK;
 void unit_tables_free(struct unit_tables *tables);
+
+static inline const char *unit_tables_string(const struct unit_tables *tables, uint32_t place)
+{
+	return place < tables->strings_size ? tables->strings + place : NULL;
+}
+
+// The name of INDEX, lent as above; NULL where there is none.
+static inline const char *unit_tables_name(const struct unit_tables *tables, uint32_t index)
+{
+	if (index >= tables->name_count)
+		return NULL;
+	return tables->is_mapped ? unit_tables_string(tables, tables->name_places[index])
+				 : tables->names[index];
+}
+
+// The path of file INDEX.
+static inline const char *unit_tables_file(const struct unit_tables *tables, uint32_t index)
+{
+	if (index >= tables->file_count)
+		return NULL;
+	return tables->is_mapped ? unit_tables_string(tables, tables->file_places[index])
+				 : tables->files[index];
+}
 
 // The index of the last of COUNT sorted STARTS at or below VALUE, or UINT32_MAX.
 static inline uint32_t last_at_or_below(const uint32_t *starts, uint32_t count, uint32_t value)

@@ -23,6 +23,8 @@ struct elf_image {
 	void *mapping;
 	size_t mapping_size;
 	uint8_t *owned;
+	// Of the mapped file; all zero where there is none.
+	struct stat file;
 	struct elf_header header;
 	struct build_id id;
 	ARRAY_OF(struct load_segment) segments;
@@ -215,6 +217,7 @@ struct imp_error *elf_image_open_fd(int fd_taken, const char *path, uint64_t off
 	image->mapping = mapping;
 	image->bytes = (const uint8_t *)mapping + (offset - start);
 	image->size = (size_t)(size - offset);
+	image->file = status;
 	return finish(&image, ret);
 }
 
@@ -325,6 +328,12 @@ struct cursor elf_image_section_bytes(const struct elf_image *image,
 	if (section->size < cursor.size)
 		cursor.size = (size_t)section->size;
 	return cursor;
+}
+
+bool elf_image_file(const struct elf_image *image, struct stat *ret)
+{
+	*ret = image->file;
+	return image->mapping && image->size == (uint64_t)image->file.st_size;
 }
 
 const void *elf_image_bytes(const struct elf_image *image, size_t *size)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/cursor.h"
 #include "base/error.h"
@@ -83,6 +84,10 @@ struct cursor elf_image_section_bytes(const struct elf_image *image,
 
 // The whole file (unpacked), mapped or in memory: for libdw. Lent by the image.
 const void *elf_image_bytes(const struct elf_image *image, size_t *size);
+
+// What fstat(2) said of the file when it was mapped. False when the bytes are not those of a whole
+// file as it lies on disk: unpacked, part of another file, or from memory.
+bool elf_image_file(const struct elf_image *image, struct stat *ret);
 
 // Tells the kernel that SIZE bytes of the image at BYTES will not be read again soon: the memory of
 // a process that reads a big file once stays small. Nothing is lost; bytes that are not mapped from

@@ -15,7 +15,8 @@ struct code {
 	const struct finding *finding;
 	// Lent by the finding or the object.
 	const struct symbols *symbols;
-	struct dwarf *dwarf;
+	// NULL when it has no lines, or none are wanted.
+	struct object *lines;
 	// Generated code.
 	struct perf_map *map;
 	struct jit_dump *dump;
@@ -29,9 +30,11 @@ static struct imp_error *open_object(struct code *code, const struct code_option
 	struct imp_error *err = objects_get(options->objects, code->finding, &object);
 	if (!err)
 		err = object_symbols(object, &code->symbols);
+	bool has_lines = false;
 	if (!err && options->wants_lines)
-		err = object_dwarf(object, &code->dwarf);
-	if (!err && symbols_count(code->symbols) == 0 && !code->dwarf)
+		err = object_has_lines(object, &has_lines);
+	code->lines = has_lines ? object : NULL;
+	if (!err && symbols_count(code->symbols) == 0 && !has_lines)
 		code->reason = UNKNOWN_NO_SYMBOLS;
 	return err;
 }
@@ -171,8 +174,8 @@ static struct imp_error *name_by_tables(const struct code *code, struct code_pla
 		place->symbol_offset = place->address.value - symbol.address.value;
 	}
 	struct imp_error *err = NULL;
-	if (code->dwarf)
-		err = dwarf_find(code->dwarf, place->address, place->frames, &place->frame_count);
+	if (code->lines)
+		err = object_lines(code->lines, place->address, place->frames, &place->frame_count);
 	bool is_named = place->has_symbol || place->frame_count > 1 ||
 			(place->frame_count && place->frames[0].name);
 	if (!is_named)

@@ -11,9 +11,15 @@
 struct objects;
 struct object;
 
-// LOG (or NULL) is lent until objects_free().
-struct imp_error *objects_new(const struct log *log, struct objects **ret) MUST_CHECK;
+// LOG (or NULL) is lent until objects_free(). INDEX_DIR is the store that keeps saved indexes,
+// NULL: none is used.
+struct imp_error *objects_new(const struct log *log, const char *index_dir,
+			      struct objects **ret) MUST_CHECK;
 void objects_free(struct objects *objects);
+
+// Makes and keeps an index of each build for which it pays, where the store is there and may be
+// written to.
+struct imp_error *objects_save_indexes(struct objects *objects, unsigned workers) MUST_CHECK;
 
 // The object of the files in FINDING, lent by OBJECTS. Safe from many threads, as is all below.
 struct imp_error *objects_get(struct objects *objects, const struct finding *finding,
@@ -22,7 +28,12 @@ struct imp_error *objects_get(struct objects *objects, const struct finding *fin
 // Lent by the object; possibly empty.
 struct imp_error *object_symbols(struct object *object, const struct symbols **ret) MUST_CHECK;
 
-// NULL when there is none, or what there is cannot be read (then the log tells).
-struct imp_error *object_dwarf(struct object *object, struct dwarf **ret) MUST_CHECK;
+// What dwarf_find() tells of ADDRESS, from a saved index where there is one; nothing when there is
+// no DWARF, or what there is cannot be read (then the log tells).
+struct imp_error *object_lines(struct object *object, elf_addr address, struct dwarf_frame *frames,
+			       uint32_t *count) MUST_CHECK;
+
+// There is DWARF, or an index of it.
+struct imp_error *object_has_lines(struct object *object, bool *ret) MUST_CHECK;
 
 #endif

@@ -51,7 +51,9 @@ struct imp_error *symbolizer_new(struct finder *finder, const struct symbolizer_
 		err = symbolizer->map_dir ? NULL : &imp_error_no_memory;
 	}
 	if (!err)
-		err = objects_new(symbolizer->options.log, &symbolizer->objects);
+		err = objects_new(symbolizer->options.log, symbolizer->options.index_dir,
+				  &symbolizer->objects);
+	symbolizer->options.index_dir = NULL;
 	if (!err)
 		err = name_pool_new(&symbolizer->names);
 	if (err)
@@ -71,6 +73,11 @@ static void asked_free(struct asked *asked)
 	free(asked->path);
 	free(asked->reference_symbol);
 	free(asked);
+}
+
+struct imp_error *symbolizer_save_indexes(struct symbolizer *symbolizer, unsigned workers)
+{
+	return objects_save_indexes(symbolizer->objects, workers);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

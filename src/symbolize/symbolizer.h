@@ -18,12 +18,19 @@ struct symbolizer_options {
 	// Where perf-PID.map files of run-time compilers stand (usually /tmp); NULL: none is read.
 	// Copied.
 	const char *map_dir;
+	// The store whose saved indexes of lines and inlined calls are used; NULL: none. Copied.
+	const char *index_dir;
 };
 
 // FINDER is lent until symbolizer_free().
 struct imp_error *symbolizer_new(struct finder *finder, const struct symbolizer_options *options,
 				 struct symbolizer **ret) MUST_CHECK;
 void symbolizer_free(struct symbolizer *symbolizer);
+
+// Keeps an index of each build of which most was read, so that the next who asks need not read it;
+// where the store is there and may be written to. WORKERS 0: one thread for each processor.
+struct imp_error *symbolizer_save_indexes(struct symbolizer *symbolizer,
+					  unsigned workers) MUST_CHECK;
 
 // Names OFFSET of IMAGE. With IS_RETURN the offset is a return address: it is looked up one byte
 // earlier, where the call is, and frames' offsets still count from it. Not knowing is an answer
