@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // imprint symbolize: addresses to functions, source lines and inlined calls.
-#include <ctype.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/hex.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/places.h"
 #include "cli/process_places.h"
+#include "cli/symbolize_input.h"
 #include "cli/symbolize_print.h"
+#include "cli/symbolize_targets.h"
 #include "cli/terminal.h"
-#include "store/store.h"
 
 enum { SYMBOLIZE_JSON_VERSION = 1 };
 
@@ -87,15 +83,6 @@ static const struct option symbolize_rows[] = {
 	{ .kind = OPTION_END },
 };
 
-// A file or build ID that addresses are of.
-struct target {
-	char *name;
-	char *path;
-	struct image image;
-	// Nothing there: what it was asked for is unknown.
-	bool is_missing;
-};
-
 struct session {
 	const struct symbolize_options *options;
 	const struct log *log;
@@ -104,7 +91,7 @@ struct session {
 	struct finder *finder;
 	struct symbolizer *symbolizer;
 	struct process_places *process;
-	ARRAY_OF(struct target *) targets;
+	struct symbolize_targets targets;
 };
 
 static void session_close(struct session *session)
@@ -112,12 +99,7 @@ static void session_close(struct session *session)
 	symbolizer_free(session->symbolizer);
 	finder_free(session->finder);
 	process_places_close(session->process);
-	for (size_t i = 0; i < session->targets.count; i++) {
-		free(session->targets.items[i]->name);
-		free(session->targets.items[i]->path);
-		free(session->targets.items[i]);
-	}
-	array_fini(&session->targets);
+	symbolize_targets_fini(&session->targets);
 }
 
 static struct imp_error *choose_style(struct session *session)
@@ -174,91 +156,6 @@ static struct imp_error *open_symbolizer(struct session *session)
 		.map_dir = session->process ? process_places_map_dir(session->process) : NULL,
 	};
 	return err ? err : symbolizer_new(session->finder, &wanted, &session->symbolizer);
-}
-
-static bool is_hex(const char *text)
-{
-	size_t length = strlen(text);
-	for (size_t i = 0; i < length; i++)
-		if (hex_digit(text[i]) < 0)
-			return false;
-	return length >= 6;
-}
-
-// The ID that NAME is, or is the beginning of in the store.
-static struct imp_error *complete_id(const struct session *session, const char *name,
-				     struct build_id *ret)
-{
-	_cleanup_free_ char *place = places_store();
-	const char *dir = session->options->naming.store_dir;
-	struct store *store = NULL;
-	struct store_ids ids = { 0 };
-	if (!dir)
-		dir = place;
-	struct imp_error *err = dir ? store_open(dir, STORE_READ, session->log, &store) : NULL;
-	if (!err && store)
-		err = store_complete(store, name, &ids);
-	if (!err && ids.count == 1)
-		*ret = ids.items[0];
-	else if (!err && ids.count > 1)
-		err = error_new(IMP_ERR_USAGE, "%s begins several build IDs in the store", name);
-	else if (!err && !build_id_parse(name, ret))
-		err = error_new(IMP_ERR_USAGE, "%s is neither a file nor a build ID", name);
-	store_ids_fini(&ids);
-	store_free(store);
-	return err;
-}
-
-// The build ID of the ELF file at PATH, which may have none.
-static struct imp_error *read_identity(const char *path, struct build_id *ret)
-{
-	struct elf_image *image;
-	struct imp_error *err = elf_image_open(path, &image);
-	if (err)
-		return err;
-	*ret = *elf_image_id(image);
-	elf_image_free(image);
-	return NULL;
-}
-
-static struct imp_error *fill_target(struct session *session, struct target *target)
-{
-	target->image = (struct image){ .kind = IMAGE_USER, .identity = IDENTITY_MAP_TIME };
-	target->path = realpath(target->name, NULL);
-	if (target->path) {
-		target->image.path = target->path;
-		struct imp_error *err = read_identity(target->path, &target->image.id);
-		if (!err && build_id_is_none(&target->image.id))
-			target->image.identity = IDENTITY_NONE;
-		return err;
-	}
-	int errnum = errno;
-	target->image.path = "";
-	if (!is_hex(target->name))
-		return error_system(errnum, "%s", target->name);
-	return complete_id(session, target->name, &target->image.id);
-}
-
-// The target called NAME, looked for once.
-static struct imp_error *find_target(struct session *session, const char *name, struct target **ret)
-{
-	for (size_t i = 0; i < session->targets.count; i++)
-		if (strcmp(session->targets.items[i]->name, name) == 0) {
-			*ret = session->targets.items[i];
-			return NULL;
-		}
-	struct target **added = array_add(&session->targets);
-	struct target *target = added ? calloc(1, sizeof *target) : NULL;
-	if (!target) {
-		session->targets.count -= added != NULL;
-		return &imp_error_no_memory;
-	}
-	*added = target;
-	target->name = strdup(name);
-	struct imp_error *err = target->name ? fill_target(session, target) : &imp_error_no_memory;
-	target->is_missing = err;
-	*ret = target;
-	return err;
 }
 
 static struct imp_error *add_aliases(struct session *session, struct symbolized *symbolized)
@@ -329,31 +226,7 @@ static struct imp_error *symbolize_in_process(struct session *session, uint64_t 
 // addr2line reads all numbers as hexadecimal, llvm-symbolizer only those that begin with 0x.
 static bool parse_address(const struct session *session, const char *text, uint64_t *ret)
 {
-	bool has_prefix = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	int base = has_prefix || session->format.style != STYLE_LLVM ? 16 : 10;
-	char *end;
-	errno = 0;
-	*ret = strtoull(text, &end, base);
-	while (isspace((unsigned char)*end))
-		end++;
-	return isxdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
-}
-
-// Takes the next word of *AT, which quotes may hold together. NULL at the end.
-static char *take_word(char **at)
-{
-	char *start = *at;
-	while (isspace((unsigned char)*start))
-		start++;
-	if (!*start)
-		return NULL;
-	char quote = *start == '"' || *start == '\'' ? *start++ : '\0';
-	char *end = start;
-	while (*end && (quote ? *end != quote : !isspace((unsigned char)*end)))
-		end++;
-	*at = *end ? end + 1 : end;
-	*end = '\0';
-	return start;
+	return symbolize_address_parse(text, session->format.style == STYLE_LLVM, ret);
 }
 
 // What the other tools do with a line they cannot read.
@@ -371,7 +244,7 @@ static struct imp_error *symbolize_named(struct session *session, const char *na
 					 uint64_t address)
 {
 	struct target *target;
-	struct imp_error *err = find_target(session, name, &target);
+	struct imp_error *err = symbolize_targets_find(&session->targets, name, &target);
 	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
 		log_message(session->log, LOG_WARNING, "%s", imp_error_message(err));
 		imp_error_free(steal(err));
@@ -394,20 +267,21 @@ static struct imp_error *symbolize_one(struct session *session, const char *name
 }
 
 // "[CODE|DATA] [FILE] ADDRESS"; the file only when no image was named.
-static struct imp_error *symbolize_line(struct session *session, char *line)
+static struct imp_error *symbolize_line(void *arg, char *line)
 {
+	struct session *session = arg;
 	_cleanup_free_ char *whole = strdup(line);
 	if (!whole)
 		return &imp_error_no_memory;
 	char *at = line;
 	const char *name = session->options->image;
-	char *word = take_word(&at);
+	char *word = symbolize_word(&at);
 	bool is_data = word && strcmp(word, "DATA") == 0;
 	if (word && (is_data || strcmp(word, "CODE") == 0))
-		word = take_word(&at);
+		word = symbolize_word(&at);
 	if (!name && !session->process) {
 		name = word;
-		word = take_word(&at);
+		word = symbolize_word(&at);
 	}
 	uint64_t address;
 	if (!name && !session->process)
@@ -424,41 +298,40 @@ static struct imp_error *symbolize_line(struct session *session, char *line)
 	return symbolize_one(session, name, address);
 }
 
-// More is waiting to be read, so the answers so far may wait, too.
-static bool has_more_input(void)
+// Reads what the addresses on LINES ask for with all processors, when there are many.
+static struct imp_error *prepare(void *arg, const char *lines, size_t size)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	return poll(&input, 1, 0) > 0 && !(input.revents & POLLHUP && !(input.revents & POLLIN));
+	enum { LEAST = 64 };
+	struct session *session = arg;
+	ARRAY_OF(elf_addr) addresses = { 0 };
+	struct target *target;
+	struct imp_error *err =
+		symbolize_targets_find(&session->targets, session->options->image, &target);
+	for (const char *line = lines; line < lines + size && !err; line += strlen(line) + 1) {
+		uint64_t address;
+		if (!parse_address(session, line, &address))
+			continue;
+		elf_addr *added = array_add(&addresses);
+		if (added)
+			*added = elf_addr_of(address - session->options->is_return);
+		else
+			err = &imp_error_no_memory;
+	}
+	if (!err && addresses.count >= LEAST)
+		err = symbolizer_prepare(session->symbolizer, &target->image, addresses.items,
+					 addresses.count, 0);
+	array_fini(&addresses);
+	return err;
 }
 
 static struct imp_error *symbolize_input(struct session *session)
 {
-	_cleanup_buffer_ struct buffer text = { 0 };
-	struct imp_error *err = NULL;
-	for (bool is_end = false; !is_end && !err;) {
-		if (!has_more_input())
-			fflush(stdout);
-		uint8_t *room = buffer_extend(&text, 65536);
-		if (!room)
-			return &imp_error_no_memory;
-		ssize_t got = read(STDIN_FILENO, room, 65536);
-		if (got < 0 && errno != EINTR)
-			return error_system(errno, "standard input");
-		text.size -= 65536 - (size_t)(got > 0 ? got : 0);
-		is_end = got == 0;
-		if (is_end && text.size && text.bytes[text.size - 1] != '\n')
-			buffer_append(&text, "\n", 1);
-		size_t done = 0;
-		uint8_t *end;
-		while (!err && (end = memchr(text.bytes + done, '\n', text.size - done))) {
-			*end = '\0';
-			err = symbolize_line(session, (char *)text.bytes + done);
-			done = (size_t)(end + 1 - text.bytes);
-		}
-		memmove(text.bytes, text.bytes + done, text.size - done);
-		text.size -= done;
-	}
-	return err;
+	const struct symbolize_visitor visitor = {
+		.arg = session,
+		.begin = session->options->image ? prepare : NULL,
+		.visit = symbolize_line,
+	};
+	return symbolize_input_read(&visitor);
 }
 
 static struct imp_error *symbolize_operands(struct session *session,
@@ -478,8 +351,9 @@ static struct imp_error *symbolize_operands(struct session *session,
 static struct imp_error *check_target(struct session *session)
 {
 	struct target *target;
-	return session->options->image ? find_target(session, session->options->image, &target)
-				       : NULL;
+	return session->options->image
+		       ? symbolize_targets_find(&session->targets, session->options->image, &target)
+		       : NULL;
 }
 
 static struct imp_error *check_whose(const struct symbolize_options *options,
@@ -532,7 +406,15 @@ static struct imp_error *run_session(struct session *session, const struct opera
 static int symbolize_run(const struct invocation *invocation, struct imp_error **err)
 {
 	struct symbolize_options *options = invocation->options;
-	struct session session = { .options = options, .log = invocation->log };
+	struct session session = {
+		.options = options,
+		.log = invocation->log,
+		.targets = { .log = invocation->log, .store_dir = options->naming.store_dir },
+	};
+	// Many lines are printed, most often into a pipe or a file.
+	enum { OUTPUT_BYTES = 1 << 18 };
+	static char output[OUTPUT_BYTES];
+	setvbuf(stdout, output, _IOFBF, sizeof output);
 	terminal_set_level(options->is_quiet, options->verbose);
 	*err = run_session(&session, &invocation->operands);
 	if (!*err)

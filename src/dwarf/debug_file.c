@@ -30,7 +30,7 @@ static void read_header_v5(struct cursor *info, struct unit *unit)
 	unit->encoding.address_size = cursor_u8(info);
 	unit->abbrev_offset = cursor_sized(info, unit->encoding.offset_size);
 	if (unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile)
-		cursor_u64(info);
+		unit->split_id = cursor_u64(info);
 	if (unit->type == DW_UT_type || unit->type == DW_UT_split_type) {
 		cursor_u64(info);
 		cursor_sized(info, unit->encoding.offset_size);
@@ -113,6 +113,12 @@ static void take_root_value(struct unit *unit, struct root_values *root, uint16_
 	case DW_AT_addr_base:
 	case DW_AT_GNU_addr_base:
 		unit->addr_base = offset_of(&value);
+		break;
+	case DW_AT_GNU_dwo_id:
+		unit->split_id = value.number;
+		break;
+	case DW_AT_GNU_ranges_base:
+		unit->split_ranges_base = offset_of(&value);
 		break;
 	case DW_AT_rnglists_base:
 		unit->rnglists_base = offset_of(&value);

@@ -9,6 +9,8 @@
 #include "dwarf/abbrev.h"
 #include "dwarf/sections.h"
 
+struct split_files;
+
 enum value_class {
 	VALUE_NONE,
 	VALUE_ADDRESS,
@@ -48,6 +50,11 @@ struct unit {
 	uint16_t language;
 	uint64_t low_pc;
 	uint64_t str_offsets_base, addr_base, rnglists_base;
+	// What offsets of .debug_ranges count from: other than 0 in split units only, whose
+	// skeleton tells it.
+	uint64_t ranges_base, split_ranges_base;
+	// The ID that a skeleton and its split unit have in common.
+	uint64_t split_id;
 	// DW_AT_stmt_list; UINT64_MAX without.
 	uint64_t line_offset;
 	// DW_AT_ranges and DW_AT_high_pc.
@@ -66,6 +73,8 @@ struct debug_file {
 	_Atomic(struct abbrev_table *) *abbrevs;
 	// The file dwz moved common entries to; lent; or NULL.
 	const struct debug_file *alt;
+	// Where the split units of skeletons are; lent; or NULL.
+	struct split_files *splits;
 	// Code lies in [code_start, code_end); what names addresses outside was dropped by the
 	// linker.
 	uint64_t code_start, code_end;

@@ -20,7 +20,9 @@ static struct imp_error *read_all(struct dwarf *dwarf)
 	dwarf->paths = path_pool_new();
 	if (!dwarf->tables || !dwarf->paths)
 		return &imp_error_no_memory;
-	return unit_map_read(&dwarf->file, &dwarf->map);
+	if (dwarf_split_units(dwarf))
+		err = split_files_new(dwarf->file.sections.image, &dwarf->file.splits);
+	return err ? err : unit_map_read(&dwarf->file, &dwarf->map);
 }
 
 struct imp_error *dwarf_new(struct debug_sections *sections, struct debug_sections *alt,
@@ -60,6 +62,7 @@ void dwarf_free(struct dwarf *dwarf)
 	unit_map_fini(&dwarf->map);
 	path_pool_free(dwarf->paths);
 	index_free(dwarf->index);
+	split_files_free(dwarf->file.splits);
 	debug_file_fini(&dwarf->file);
 	debug_file_fini(&dwarf->alt);
 	free(dwarf);
@@ -88,6 +91,11 @@ size_t dwarf_split_units(const struct dwarf *dwarf)
 	for (size_t i = 0; i < dwarf->file.unit_count; i++)
 		count += dwarf->file.units[i].split_name != NULL;
 	return count;
+}
+
+struct dwarf_loss dwarf_split_loss(const struct dwarf *dwarf)
+{
+	return dwarf->file.splits ? split_files_loss(dwarf->file.splits) : (struct dwarf_loss){ 0 };
 }
 
 bool dwarf_is_index(const struct dwarf *dwarf)

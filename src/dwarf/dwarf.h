@@ -79,9 +79,19 @@ struct imp_error *dwarf_save_index(struct dwarf *dwarf, const struct dwarf_savin
 struct imp_error *dwarf_open_index(int fd, const char *path, const struct build_id *id,
 				   struct dwarf_sources *sources, struct dwarf **ret) MUST_CHECK;
 
-// How many units keep their functions and inlined calls in files of their own (-gsplit-dwarf),
-// which are not read: there only lines are known.
+// How many units keep their functions and inlined calls in files of their own (-gsplit-dwarf): in
+// IMAGE.dwp, or in .dwo files where they were made or beside the image.
 size_t dwarf_split_units(const struct dwarf *dwarf);
+
+// Of how many of those that were asked for there was no such file with the right ID: there only
+// lines are known.
+struct dwarf_loss {
+	size_t unit_count;
+	// The first file, and whether any was there with another ID; lent by the struct dwarf.
+	const char *path;
+	bool is_other;
+};
+struct dwarf_loss dwarf_split_loss(const struct dwarf *dwarf);
 
 // The answers come from an index.
 bool dwarf_is_index(const struct dwarf *dwarf);

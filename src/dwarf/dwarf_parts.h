@@ -5,6 +5,7 @@
 
 #include "dwarf/dwarf.h"
 #include "dwarf/index.h"
+#include "dwarf/split.h"
 #include "dwarf/unit_map.h"
 
 struct dwarf {

@@ -36,7 +36,8 @@ static struct imp_error *read_ranges(const struct reading *reading, uint64_t off
 {
 	const struct unit *unit = reading->unit;
 	unsigned size = unit->encoding.address_size;
-	struct cursor list = debug_section_from(&reading->file->sections, DEBUG_RANGES, offset);
+	struct cursor list = debug_section_from(&reading->file->sections, DEBUG_RANGES,
+						unit->ranges_base + offset);
 	uint64_t base = unit->low_pc;
 	while (*reading->budget) {
 		--*reading->budget;

@@ -50,6 +50,7 @@ struct raw_section {
 struct opening {
 	const struct elf_image *image;
 	struct debug_sections *sections;
+	bool is_split;
 	struct raw_section raw[DEBUG_SECTIONS];
 };
 
@@ -109,6 +110,14 @@ static struct imp_error *add_section(struct opening *opening, size_t which,
 	return NULL;
 }
 
+// SECTION is called NAME, with ".dwo" behind it when the unit is split.
+static bool is_called(const struct elf_section *section, const char *name, bool is_split)
+{
+	size_t length = strlen(name);
+	return strncmp(section->name, name, length) == 0 &&
+	       strcmp(section->name + length, is_split ? ".dwo" : "") == 0;
+}
+
 static struct imp_error *find_sections(struct opening *opening)
 {
 	struct imp_error *err = NULL;
@@ -116,8 +125,9 @@ static struct imp_error *find_sections(struct opening *opening)
 		const struct elf_section *section = elf_image_section(opening->image, i);
 		for (size_t which = 0; which < DEBUG_SECTIONS && !err; which++) {
 			const struct section_def *def = &section_defs[which];
-			bool is_old = strcmp(section->name, def->compressed_name) == 0;
-			if (is_old || strcmp(section->name, def->name) == 0)
+			bool is_split = opening->is_split;
+			bool is_old = is_called(section, def->compressed_name, is_split);
+			if (is_old || is_called(section, def->name, is_split))
 				err = add_section(opening, which, section, i, is_old);
 		}
 	}
@@ -218,14 +228,15 @@ static struct imp_error *relocate_sections(struct opening *opening)
 	return NULL;
 }
 
-struct imp_error *debug_sections_open(const struct elf_image *image, struct debug_sections *ret)
+static struct imp_error *open_sections(const struct elf_image *image, bool is_split,
+				       struct debug_sections *ret)
 {
 	struct debug_sections sections = {
 		.image = image,
 		.swap = elf_image_is_swapped(image),
 		.is_relocatable = elf_image_type(image) == ELF_RELOCATABLE,
 	};
-	struct opening opening = { .image = image, .sections = &sections };
+	struct opening opening = { .image = image, .sections = &sections, .is_split = is_split };
 	struct imp_error *err = find_sections(&opening);
 	if (!err)
 		err = take_sections(&opening);
@@ -240,6 +251,17 @@ struct imp_error *debug_sections_open(const struct elf_image *image, struct debu
 			cut_strings(&sections.all[i]);
 	*ret = sections;
 	return NULL;
+}
+
+struct imp_error *debug_sections_open(const struct elf_image *image, struct debug_sections *ret)
+{
+	return open_sections(image, false, ret);
+}
+
+struct imp_error *debug_sections_open_split(const struct elf_image *image,
+					    struct debug_sections *ret)
+{
+	return open_sections(image, true, ret);
 }
 
 void debug_sections_close(struct debug_sections *sections)

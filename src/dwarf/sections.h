@@ -48,6 +48,9 @@ struct debug_sections {
 // The sections of IMAGE, which is lent until debug_sections_close(). Not having any is an answer.
 struct imp_error *debug_sections_open(const struct elf_image *image,
 				      struct debug_sections *ret) MUST_CHECK;
+// The same of those whose names end in .dwo: the sections of split units.
+struct imp_error *debug_sections_open_split(const struct elf_image *image,
+					    struct debug_sections *ret) MUST_CHECK;
 void debug_sections_close(struct debug_sections *sections);
 
 // A cursor over one section from OFFSET on; failed when that is outside.

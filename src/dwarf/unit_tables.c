@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "dwarf/lines.h"
 #include "dwarf/scopes.h"
+#include "dwarf/split.h"
 
 struct path_pool {
 	pthread_mutex_t lock;
@@ -194,7 +195,10 @@ static bool fill(struct building *building, struct unit_tables *tables)
 static struct imp_error *build(const struct debug_file *file, struct building *building,
 			       struct unit_tables *tables)
 {
-	struct imp_error *err = scope_tree_read(file, building->unit, &building->tree);
+	struct imp_error *err = file->splits && building->unit->split_name
+					? split_scopes_read(file->splits, file, building->unit,
+							    building->pool, &building->tree)
+					: scope_tree_read(file, building->unit, &building->tree);
 	if (!err)
 		err = intervals_partition(&building->tree.places, &building->boundaries);
 	if (!err)

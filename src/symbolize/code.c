@@ -222,6 +222,12 @@ struct imp_error *code_look_up_address(const struct code *code, elf_addr address
 	return code->reason == KNOWN ? name_by_tables(code, place) : NULL;
 }
 
+struct imp_error *code_prepare(const struct code *code, const elf_addr *addresses, size_t count,
+			       unsigned workers)
+{
+	return code->lines ? object_prepare(code->lines, addresses, count, workers) : NULL;
+}
+
 const struct symbols *code_aliases(const struct code *code, elf_addr address, size_t *first,
 				   size_t *count)
 {

@@ -49,6 +49,10 @@ struct imp_error *code_look_up(const struct code *code, file_off offset,
 struct imp_error *code_look_up_address(const struct code *code, elf_addr address,
 				       struct code_place *place) MUST_CHECK;
 
+// Reads what code_look_up_address() will need of DWARF: see dwarf_prepare().
+struct imp_error *code_prepare(const struct code *code, const elf_addr *addresses, size_t count,
+			       unsigned workers) MUST_CHECK;
+
 // The symbols that ADDRESS's name was chosen from: *first is the index of the preferred one in the
 // result, *count their number. NULL without symbols.
 const struct symbols *code_aliases(const struct code *code, elf_addr address, size_t *first,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/parallel.h"
 #include "symbolize/saved_index.h"
 
 struct object {
@@ -51,8 +52,24 @@ struct imp_error *objects_new(const struct log *log, const char *index_dir, stru
 	return err;
 }
 
+// Says which part of the DWARF was not to be had.
+static void tell_loss(const struct object *object)
+{
+	const struct dwarf *dwarf = atomic_load(&object->dwarf);
+	struct dwarf_loss loss = { .unit_count = 0 };
+	if (dwarf)
+		loss = dwarf_split_loss(dwarf);
+	if (loss.unit_count)
+		log_message(object->owner->log, LOG_WARNING,
+			    "%s: no inlined calls in %zu units: %s %s",
+			    elf_image_path(object->debug ? object->debug : object->image),
+			    loss.unit_count, loss.path,
+			    loss.is_other ? "is of another build" : "is missing");
+}
+
 static void object_free(struct object *object)
 {
+	tell_loss(object);
 	symbols_free(object->symbols);
 	dwarf_free(atomic_load(&object->dwarf));
 	dwarf_free(object->damaged);
@@ -144,8 +161,7 @@ static void code_bounds(const struct elf_image *image, uint64_t *start, uint64_t
 	*end = UINT64_MAX;
 }
 
-static struct imp_error *open_dwarf(const struct object *object, const struct index_files *files,
-				    struct dwarf **ret)
+static struct imp_error *open_dwarf(const struct index_files *files, struct dwarf **ret)
 {
 	struct debug_sections sections, alt = { 0 };
 	uint64_t start, end;
@@ -159,12 +175,7 @@ static struct imp_error *open_dwarf(const struct object *object, const struct in
 		return err;
 	}
 	code_bounds(files->debug, &start, &end);
-	err = dwarf_new(&sections, alt.image ? &alt : NULL, start, end, ret);
-	if (!err && dwarf_split_units(*ret))
-		log_message(object->owner->log, LOG_NOTE,
-			    "%s: no inlined calls for %zu units, whose DWARF is in .dwo files",
-			    elf_image_path(files->debug), dwarf_split_units(*ret));
-	return err;
+	return dwarf_new(&sections, alt.image ? &alt : NULL, start, end, ret);
 }
 
 // The files with DWARF; `debug` is NULL without any.
@@ -195,7 +206,7 @@ static struct imp_error *try_dwarf(const struct object *object, bool may_be_inde
 	if (may_be_index && object->owner->store)
 		err = saved_index_find(object->owner->store, &files, log, ret);
 	if (!err && !*ret)
-		err = open_dwarf(object, &files, ret);
+		err = open_dwarf(&files, ret);
 	if (!err || imp_error_code(err) == IMP_ERR_NO_MEMORY)
 		return err;
 	log_message(log, LOG_WARNING, "%s: no source lines: %s", elf_image_path(files.debug),
@@ -264,6 +275,17 @@ struct imp_error *object_lines(struct object *object, elf_addr address, struct d
 	err = leave_index(object, dwarf, err);
 	dwarf = err ? NULL : atomic_load(&object->dwarf);
 	return dwarf ? dwarf_find(dwarf, address, frames, count) : err;
+}
+
+struct imp_error *object_prepare(struct object *object, const elf_addr *addresses, size_t count,
+				 unsigned workers)
+{
+	struct dwarf *dwarf;
+	struct imp_error *err = object_dwarf(object, &dwarf);
+	// An index has nothing to be read before it is asked.
+	if (err || !dwarf || dwarf_is_index(dwarf))
+		return err;
+	return dwarf_prepare(dwarf, addresses, count, parallel_workers(workers));
 }
 
 static struct imp_error *save_index(const struct object *object, struct store *store,

@@ -33,6 +33,10 @@ struct imp_error *object_symbols(struct object *object, const struct symbols **r
 struct imp_error *object_lines(struct object *object, elf_addr address, struct dwarf_frame *frames,
 			       uint32_t *count) MUST_CHECK;
 
+// Reads what object_lines() will need for ADDRESSES: see dwarf_prepare().
+struct imp_error *object_prepare(struct object *object, const elf_addr *addresses, size_t count,
+				 unsigned workers) MUST_CHECK;
+
 // There is DWARF, or an index of it.
 struct imp_error *object_has_lines(struct object *object, bool *ret) MUST_CHECK;
 

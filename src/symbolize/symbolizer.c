@@ -304,6 +304,14 @@ struct imp_error *symbolize_address(struct symbolizer *symbolizer, const struct 
 	return answer_question(symbolizer, image, &question, ret);
 }
 
+struct imp_error *symbolizer_prepare(struct symbolizer *symbolizer, const struct image *image,
+				     const elf_addr *addresses, size_t count, unsigned workers)
+{
+	struct asked *asked;
+	struct imp_error *err = ask(symbolizer, image, &asked);
+	return err ? err : code_prepare(atomic_load(&asked->code), addresses, count, workers);
+}
+
 struct imp_error *symbolizer_aliases(struct symbolizer *symbolizer, const struct image *image,
 				     elf_addr address, const struct symbols **ret, size_t *first,
 				     size_t *count)

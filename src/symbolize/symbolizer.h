@@ -43,6 +43,12 @@ struct imp_error *symbolize_address(struct symbolizer *symbolizer, const struct 
 				    elf_addr address, bool is_return,
 				    struct frames *ret) MUST_CHECK;
 
+// Reads what symbolize_address() will need for COUNT ADDRESSES of IMAGE, with WORKERS threads (0:
+// one for each processor). Of use for many; nothing needs it.
+struct imp_error *symbolizer_prepare(struct symbolizer *symbolizer, const struct image *image,
+				     const elf_addr *addresses, size_t count,
+				     unsigned workers) MUST_CHECK;
+
 // The symbols that the name at ADDRESS was chosen from, the preferred one first: *first is the
 // index of the preferred one in *ret, *count their number, which is 0 without symbols. Lent.
 struct imp_error *symbolizer_aliases(struct symbolizer *symbolizer, const struct image *image,
