@@ -270,6 +270,11 @@ static struct imp_error *symbolize_one(struct session *session, const char *name
 static struct imp_error *symbolize_line(void *arg, char *line)
 {
 	struct session *session = arg;
+	uint64_t address;
+	bool is_named = session->options->image || session->process;
+	// Most lines are an address and nothing else.
+	if (is_named && parse_address(session, line, &address))
+		return symbolize_one(session, session->options->image, address);
 	_cleanup_free_ char *whole = strdup(line);
 	if (!whole)
 		return &imp_error_no_memory;
@@ -283,7 +288,6 @@ static struct imp_error *symbolize_line(void *arg, char *line)
 		name = word;
 		word = symbolize_word(&at);
 	}
-	uint64_t address;
 	if (!name && !session->process)
 		return NULL;
 	if (!word || !parse_address(session, word, &address)) {
