@@ -246,6 +246,18 @@ static void make_jit_dump(const char *directory)
 	buffer_fini(&bytes);
 }
 
+static void make_listing(const char *directory)
+{
+	struct buffer seed = { 0 };
+	buffer_text(
+		&seed,
+		"<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a/b-1.2</Key>"
+		"<Size>12</Size></Contents><Contents><Size>0</Size><Key>c d</Key></Contents>"
+		"<NextContinuationToken>1&amp;&lt;2</NextContinuationToken></ListBucketResult>");
+	write_seed(directory, "remote_listing", "page", &seed);
+	buffer_fini(&seed);
+}
+
 static void write_text(const char *directory, const char *target, const char *name,
 		       const char *text)
 {
@@ -383,5 +395,6 @@ int main(int argc, char **argv)
 	make_core_file(argv[1]);
 	for (int i = 2; i < argc; i++)
 		take_object(argv[1], argv[i]);
+	make_listing(argv[1]);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "cli/archived.h"
 #include "cli/places.h"
+#include "cli/remote_use.h"
 
 // LIST with a NULL behind it, lent by the list; NULL when it is empty.
 static struct imp_error *list_terminated(const struct option_list *list, const char ***ret)
@@ -29,10 +30,26 @@ static void free_terminated(const char ***list)
 	free(*list);
 }
 
+// The store's directory, the caller's; where a URL is named, that of the user's own store, through
+// which *remote is read.
+static struct imp_error *choose_store(const struct naming *naming, const struct log *log,
+				      char **dir, struct finder_remote *remote)
+{
+	const char *named = naming->store_dir ? naming->store_dir : places_store_url();
+	bool is_elsewhere = named && remote_is_url(named);
+	*dir = named && !is_elsewhere ? strdup(named) : places_store();
+	if (!is_elsewhere)
+		return NULL;
+	if (!*dir)
+		return error_new(IMP_ERR_USAGE,
+				 "no store to keep what comes from %s: set HOME or IMPRINT_STORE",
+				 named);
+	return remote_use_finder(named, log, remote);
+}
+
 struct imp_error *naming_finder(const struct naming *naming, const struct log *log,
 				struct finder **ret)
 {
-	_cleanup_free_ char *store = places_store();
 	_cleanup_free_ char *buildid_dir = places_buildid_dir();
 	_cleanup_free_ char *debuginfod_cache = places_debuginfod_cache();
 	_cleanup_(free_terminated) const char **image_dirs = NULL;
@@ -42,12 +59,17 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 		err = archived_images(image_dirs[i], log, &image_dirs[i]);
 	if (!err)
 		err = list_terminated(&naming->debug_dirs, &debug_dirs);
+	_cleanup_free_ char *store = NULL;
+	struct finder_remote remote = { 0 };
+	if (!err)
+		err = choose_store(naming, log, &store, &remote);
 	if (err)
 		return err;
 	struct finder_options options = {
 		.log = log,
 		.image_dirs = image_dirs,
-		.store_dir = naming->store_dir ? naming->store_dir : store,
+		.store_dir = store,
+		.remote = remote,
 		.buildid_dir = naming->buildid_dir ? naming->buildid_dir : buildid_dir,
 		.debug_dirs = debug_dirs,
 		.symfs = naming->symfs,

@@ -40,8 +40,8 @@ struct naming {
 		NAMING_ROW(type, member, OPTION_LIST, 0, "images", "DIR", image_dirs,              \
 			   "search DIR, or an archive of images, by build ID, whatever its "       \
 			   "layout (may be repeated)"),                                            \
-		NAMING_ROW(type, member, OPTION_TEXT, 0, "store", "DIR", store_dir,                \
-			   "imprint's store ($IMPRINT_STORE)"),                                    \
+		NAMING_ROW(type, member, OPTION_TEXT, 0, "store", "DIR|URL", store_dir,            \
+			   "imprint's store ($IMPRINT_STORE), or one elsewhere to read through"),  \
 		NAMING_ROW(type, member, OPTION_TEXT, 0, "buildid-dir", "DIR", buildid_dir,        \
 			   "perf's cache (~/.debug)"),                                             \
 		NAMING_ROW(type, member, OPTION_LIST, 0, "debug-file-directory", "DIR",            \

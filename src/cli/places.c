@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "remote/address.h"
 
 // $NAME when it is set and not empty.
 static const char *environment(const char *name)
@@ -25,10 +26,10 @@ static char *below(const char *dir, const char *rest)
 	return path;
 }
 
-// $VARIABLE, else NAME in imprint's directory for data.
+// $VARIABLE (NULL: none), else NAME in imprint's directory for data.
 static char *data_place(const char *variable, const char *name)
 {
-	const char *place = environment(variable);
+	const char *place = variable ? environment(variable) : NULL;
 	if (place)
 		return strdup(place);
 	const char *data = environment("XDG_DATA_HOME");
@@ -37,9 +38,15 @@ static char *data_place(const char *variable, const char *name)
 	return below(dir, name);
 }
 
+const char *places_store_url(void)
+{
+	const char *place = environment("IMPRINT_STORE");
+	return place && remote_is_url(place) ? place : NULL;
+}
+
 char *places_store(void)
 {
-	return data_place("IMPRINT_STORE", "store");
+	return data_place(places_store_url() ? NULL : "IMPRINT_STORE", "store");
 }
 
 char *places_census(void)

@@ -3,9 +3,12 @@
 #ifndef CLI_PLACES_H
 #define CLI_PLACES_H
 
-// $IMPRINT_STORE, else imprint/store in $XDG_DATA_HOME or ~/.local/share. NULL when the environment
-// does not say; free it.
+// $IMPRINT_STORE unless it is a URL, else imprint/store in $XDG_DATA_HOME or ~/.local/share. NULL
+// when the environment does not say; free it.
 char *places_store(void);
+
+// $IMPRINT_STORE when it is a URL, lent by the environment; else NULL.
+const char *places_store_url(void);
 
 // $IMPRINT_CENSUS, else imprint/census.sqlite beside the store's place, as above.
 char *places_census(void);

@@ -16,6 +16,7 @@
 #include "cli/terminal.h"
 #include "record/recorder.h"
 #include "record/sampling.h"
+#include "remote/address.h"
 
 #define ROW(kind_, letter_, name_, argument_, field, help_)                             \
 	{                                                                               \
@@ -148,9 +149,13 @@ static void open_store(const struct record_arguments *arguments, struct record_o
 	const char *dir = arguments->store_dir ? arguments->store_dir : place;
 	if (options->capture == CAPTURE_NONE)
 		return;
-	struct imp_error *err =
-		dir ? store_open(dir, STORE_WRITE, options->log, store)
-		    : error_new(IMP_ERR_USAGE, "neither $IMPRINT_STORE nor $HOME is set");
+	struct imp_error *err = NULL;
+	if (!dir)
+		err = error_new(IMP_ERR_USAGE, "neither $IMPRINT_STORE nor $HOME is set");
+	else if (remote_is_url(dir))
+		err = error_new(IMP_ERR_USAGE, "%s: a directory is expected", dir);
+	else
+		err = store_open(dir, STORE_WRITE, options->log, store);
 	if (err)
 		log_message(options->log, LOG_WARNING, "no image is kept: %s",
 			    imp_error_message(err));

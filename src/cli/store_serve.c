@@ -71,22 +71,6 @@ static struct imp_error *check(const struct serve_verb_options *options,
 	return NULL;
 }
 
-// For writing where that is possible, so that it hears what is used; others' stores as they are.
-static struct imp_error *open_store(const char *dir, const struct log *log, struct store **ret)
-{
-	struct imp_error *err = store_use(dir, STORE_READ, log, ret);
-	if (err)
-		return err;
-	struct store *writable;
-	_cleanup_error_ struct imp_error *refused =
-		store_open(store_dir(*ret), STORE_WRITE, log, &writable);
-	if (refused)
-		return NULL;
-	store_free(*ret);
-	*ret = writable;
-	return NULL;
-}
-
 // The upstreams without slashes at their ends, and a directory for what they send; all the
 // caller's.
 struct upstreams {
@@ -172,7 +156,7 @@ static struct imp_error *run(const struct serve_verb_options *options,
 	(void)sigaddset(&signals, SIGTERM);
 	struct imp_error *err = check(options, words);
 	if (!err)
-		err = open_store(options->dir, invocation->log, &store);
+		err = store_use_readable(options->dir, invocation->log, &store);
 	if (err)
 		return err;
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);

@@ -7,6 +7,7 @@
 
 #include "cli/places.h"
 #include "elf/elf_image.h"
+#include "remote/address.h"
 
 static const char hash_mark[] = "sha256-";
 
@@ -17,6 +18,11 @@ struct imp_error *store_use(const char *dir, enum store_mode mode, const struct 
 	if (!place)
 		return error_new(IMP_ERR_USAGE,
 				 "no store is named: set HOME or IMPRINT_STORE, or give --store");
+	if (remote_is_url(place))
+		return error_new(IMP_ERR_USAGE,
+				 "%s: a directory is expected; verbs that name code read through "
+				 "a URL, and 'imprint store push' fills it",
+				 place);
 	struct store *store = NULL;
 	struct imp_error *err = store_open(place, mode, log, &store);
 	if (!err && !store)
@@ -25,6 +31,21 @@ struct imp_error *store_use(const char *dir, enum store_mode mode, const struct 
 	if (!err)
 		*ret = store;
 	return err;
+}
+
+struct imp_error *store_use_readable(const char *dir, const struct log *log, struct store **ret)
+{
+	struct imp_error *err = store_use(dir, STORE_READ, log, ret);
+	if (err)
+		return err;
+	struct store *writable;
+	_cleanup_error_ struct imp_error *refused =
+		store_open(store_dir(*ret), STORE_WRITE, log, &writable);
+	if (refused)
+		return NULL;
+	store_free(*ret);
+	*ret = writable;
+	return NULL;
 }
 
 static struct imp_error *only_one(const char *word, const struct store_ids *ids,

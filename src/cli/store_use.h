@@ -18,6 +18,11 @@
 struct imp_error *store_use(const char *dir, enum store_mode mode, const struct log *log,
 			    struct store **ret) MUST_CHECK;
 
+// The same for reading, but open for writing where that is possible, so that the store hears what
+// is used.
+struct imp_error *store_use_readable(const char *dir, const struct log *log,
+				     struct store **ret) MUST_CHECK;
+
 // One entry: its ID, or the hash when the image has none.
 struct store_ref {
 	struct build_id id;

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "cli/places.h"
 #include "elf/elf_image.h"
+#include "remote/address.h"
 #include "store/store.h"
 
 static bool is_hex(const char *text)
@@ -28,7 +29,7 @@ static struct imp_error *complete_id(const struct symbolize_targets *targets, co
 	const char *dir = targets->store_dir;
 	struct store *store = NULL;
 	struct store_ids ids = { 0 };
-	if (!dir)
+	if (!dir || remote_is_url(dir))
 		dir = place;
 	struct imp_error *err = dir ? store_open(dir, STORE_READ, targets->log, &store) : NULL;
 	if (!err && store)

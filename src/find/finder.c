@@ -64,6 +64,8 @@ void finder_free(struct finder *finder)
 	kernels_free(finder->kernels);
 	processes_free(finder->processes);
 	store_free(finder->store);
+	if (finder->options.remote.free)
+		finder->options.remote.free(finder->options.remote.arg);
 	opened_fini(&finder->opened);
 	for (size_t i = 0; i < finder->strings.count; i++)
 		free(finder->strings.items[i]);
@@ -132,16 +134,20 @@ static struct imp_error *open_parts(struct finder *finder)
 		err = dir_index_new(finder->options.image_dirs, finder->options.log,
 				    &finder->index);
 	if (!err && finder->options.store_dir)
-		err = store_open(finder->options.store_dir, STORE_READ, finder->options.log,
-				 &finder->store);
+		err = store_open(finder->options.store_dir,
+				 finder->options.remote.pull ? STORE_WRITE : STORE_READ,
+				 finder->options.log, &finder->store);
 	return err;
 }
 
 struct imp_error *finder_new(const struct finder_options *options, struct finder **ret)
 {
 	_cleanup_finder_ struct finder *finder = calloc(1, sizeof *finder);
-	if (!finder)
+	if (!finder) {
+		if (options->remote.free)
+			options->remote.free(options->remote.arg);
 		return &imp_error_no_memory;
+	}
 	opened_init(&finder->opened);
 	struct imp_error *err = keep_options(finder, options) ? open_parts(finder)
 							      : &imp_error_no_memory;

@@ -13,6 +13,42 @@
 #include "model/reason.h"
 
 struct finder;
+struct store;
+
+// What one place had: for `explain`, and for the reason in reports.
+enum find_outcome {
+	FIND_ABSENT,
+	FIND_MATCH,
+	FIND_OTHER_BUILD,
+	FIND_NO_ID,
+	FIND_UNREADABLE,
+	FIND_SKIPPED,
+	FIND_OUTCOMES
+};
+
+// "absent", "match", "other-build", "no-id", "unreadable", "skipped".
+const char *find_outcome_name(enum find_outcome outcome);
+
+// What is still lacking of an image.
+struct find_wanted {
+	const struct build_id *id;
+	// The file that was mapped; a file that tells more of names than what is there.
+	bool image, debug;
+};
+
+// A store elsewhere, asked for what is found nowhere here: the only source that may use the
+// network.
+struct finder_remote {
+	// What it is called in steps; lent until `free`.
+	const char *name;
+	// Puts what there is of WANTED into STORE. FIND_MATCH when something came; else why not,
+	// with a constant *detail or NULL. Errors are for memory. From any thread. NULL: there is
+	// no such store.
+	struct imp_error *(*pull)(void *arg, const struct find_wanted *wanted, struct store *store,
+				  enum find_outcome *ret, const char **detail);
+	void (*free)(void *arg);
+	void *arg;
+};
 
 struct finder_options {
 	// Lent; NULL for silence.
@@ -34,27 +70,15 @@ struct finder_options {
 	const char *kallsyms;
 	// Directory of debuginfod's client cache; NULL: none. Never causes traffic.
 	const char *debuginfod_cache;
+	// Taken, also when finder_new() fails. It needs a store_dir, which is then written to.
+	struct finder_remote remote;
 	// Use what is found at the recorded path even though its ID differs; the result is marked.
 	bool force;
 };
 
-// OPTIONS' strings are copied.
+// OPTIONS' strings are copied, its remote is taken.
 struct imp_error *finder_new(const struct finder_options *options, struct finder **ret) MUST_CHECK;
 void finder_free(struct finder *finder);
-
-// What one place had: for `explain`, and for the reason in reports.
-enum find_outcome {
-	FIND_ABSENT,
-	FIND_MATCH,
-	FIND_OTHER_BUILD,
-	FIND_NO_ID,
-	FIND_UNREADABLE,
-	FIND_SKIPPED,
-	FIND_OUTCOMES
-};
-
-// "absent", "match", "other-build", "no-id", "unreadable", "skipped".
-const char *find_outcome_name(enum find_outcome outcome);
 
 struct find_step {
 	// The source's name ("store", "path", "debug tree", …): a row of the table of sources.

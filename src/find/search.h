@@ -92,6 +92,7 @@ struct imp_error *look_in_debug_trees(struct search *search);
 struct imp_error *look_by_debuglink(struct search *search);
 struct imp_error *look_at_debug_paths(struct search *search);
 struct imp_error *look_in_debuginfod_cache(struct search *search);
+struct imp_error *look_in_remote(struct search *search);
 struct imp_error *look_for_vmlinux(struct search *search);
 struct imp_error *look_for_modules(struct search *search);
 struct imp_error *look_at_kallsyms(struct search *search);

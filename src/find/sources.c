@@ -14,8 +14,8 @@ enum {
 
 // What the user named comes first, then what was captured while it was mapped (of several contents
 // under one ID the one seen at the image's path), then where it was mapped from, then what is
-// installed beside it, then what was fetched. A debug link is followed when the file that has it
-// was found.
+// installed beside it, then what was fetched; and then, where one was named, a store
+// elsewhere. A debug link is followed when the file that has it was found.
 const struct source_def sources[] = {
 	{ "images", ALL, look_in_images },
 	{ "store", ALL, look_in_store },
@@ -29,6 +29,7 @@ const struct source_def sources[] = {
 	{ "debug link", MODULES | FILES, look_by_debuglink },
 	{ "debug path", KERNELS | MODULES | FILES, look_at_debug_paths },
 	{ "debuginfod cache", ALL, look_in_debuginfod_cache },
+	{ "remote store", ALL, look_in_remote },
 	{ "kallsyms", KERNELS | MODULES, look_at_kallsyms },
 };
 

@@ -190,8 +190,8 @@ static bool find_section(const char *name, struct holding *holding)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
 	int own = fcntl(holding->fd, F_DUPFD_CLOEXEC, 0);
-	_cleanup_error_ struct imp_error *err =
-		own < 0 ? NULL : elf_image_open_fd(own, "object", 0, &image);
+	struct imp_error *err = own < 0 ? NULL : elf_image_open_fd(own, "object", 0, &image);
+	imp_error_free(err);
 	const struct elf_section *section = image ? elf_image_section_named(image, name) : NULL;
 	if (!section || section->type == SHT_NOBITS)
 		return false;

@@ -42,7 +42,8 @@ struct imp_error *listener_parse(const char *text, struct listener_words *ret)
 		port = strchr(text, ':') + 1;
 		length = (size_t)(port - 1 - text);
 	}
-	if ((port && !is_port(port)) || length >= sizeof ret->host)
+	bool is_number = length && strspn(host, "0123456789") >= length;
+	if (is_number || (port && !is_port(port)) || length >= sizeof ret->host)
 		return bad_address(text);
 	if (length)
 		(void)snprintf(ret->host, sizeof ret->host, "%.*s", (int)length, host);

@@ -45,6 +45,7 @@ static struct watched *watched_of(struct MHD_Connection *connection)
 	return told ? told->socket_context : NULL;
 }
 
+// As libmicrohttpd wants it. NOLINTNEXTLINE(readability-function-size)
 static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *target,
 			      const char *method, const char *version, const char *body,
 			      size_t *body_size, void **context)

@@ -34,8 +34,9 @@ TEST(what_is_not_said_is_the_loopback_address_and_port_8002)
 
 TEST(other_words_are_refused)
 {
-	static const char *const words[] = { "a:b",    "a:",	 "1.2.3.4:65536", "[::1",
-					     "[::1]x", "[::1]:", "[::1]:80x",	  "1.2.3.4:-1" };
+	static const char *const words[] = { "a:b",	  "a:",		"1.2.3.4:65536",
+					     "[::1",	  "[::1]x",	"[::1]:",
+					     "[::1]:80x", "1.2.3.4:-1", "70000" };
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		CHECK_TEXT(words_of(words[i]), "");
 }
