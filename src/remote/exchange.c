@@ -2,7 +2,6 @@
 // libcurl's loop, and its signatures (AWS SigV4).
 #include "remote/exchange.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,8 @@
 #include <strings.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/late/late_curl.h"
 
 enum {
 	PARALLEL_MOST = 64,
@@ -68,6 +69,9 @@ void exchange_fini(struct exchange *exchange)
 
 struct imp_error *exchanger_new(struct exchanger **ret)
 {
+	struct imp_error *err = late_curl_load();
+	if (err)
+		return err;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return &imp_error_no_memory;
 	struct exchanger *exchanger = calloc(1, sizeof *exchanger);
