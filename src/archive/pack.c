@@ -199,6 +199,29 @@ struct imp_error *pack_leave_out(struct pack *pack, const struct manifest *base)
 	return err;
 }
 
+bool pack_has_two_builds(const struct pack *pack)
+{
+	struct table paths = { 0 };
+	bool has_two = false;
+	for (size_t i = 0; i < pack->manifest.objects.count && !has_two; i++) {
+		const struct manifest_object *object = &pack->manifest.objects.items[i];
+		if (!object->path || object->is_elsewhere)
+			continue;
+		uint64_t key = hash_bytes(object->role, object->path, strlen(object->path));
+		uint32_t index;
+		struct table_probe probe = table_probe(&paths, key);
+		while (!has_two && table_next(&paths, &probe, &index)) {
+			const struct manifest_object *other = &pack->manifest.objects.items[index];
+			has_two = other->role == object->role && !strcmp(other->path, object->path);
+		}
+		// Not noticing costs space, no more.
+		if (!table_insert(&paths, key, (uint32_t)i))
+			break;
+	}
+	table_fini(&paths);
+	return has_two;
+}
+
 // The order in which objects are written: by their hashes, so that the same needs make the same
 // bytes.
 struct order {

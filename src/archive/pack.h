@@ -31,6 +31,9 @@ struct imp_error *pack_leave_out(struct pack *pack, const struct manifest *base)
 // Lent; complete once all is added.
 const struct manifest *pack_manifest(const struct pack *pack);
 
+// Whether two builds of one image are in it: bytes that repeat far apart.
+bool pack_has_two_builds(const struct pack *pack);
+
 enum pack_layout {
 	PACK_IMPRINT,
 	// What `perf archive --unpack` and tar put into ~/.debug: no manifest, no recordings.

@@ -77,13 +77,15 @@ static struct imp_error *begin_zstd(struct tar_stream *stream)
 	stream->room = malloc(STEP_BYTES);
 	if (!stream->zstd || !stream->room)
 		return &imp_error_no_memory;
-	enum { LEVEL = 3, LONG_WINDOW = 27 };
+	enum { LEVEL = 6, LONG_WINDOW = 27 };
 	int level = stream->options.level ? stream->options.level : LEVEL;
 	(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_compressionLevel, level);
 	(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_checksumFlag, 1);
-	// The longest that every zstd unpacks without being asked to.
-	(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_windowLog, LONG_WINDOW);
-	(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_enableLongDistanceMatching, 1);
+	if (stream->options.is_long) {
+		// The longest that every zstd unpacks without being asked to.
+		(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_windowLog, LONG_WINDOW);
+		(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_enableLongDistanceMatching, 1);
+	}
 	// One worker and many make the same bytes; none makes others.
 	int workers = stream->options.workers ? (int)stream->options.workers : 1;
 	(void)ZSTD_CCtx_setParameter(stream->zstd, ZSTD_c_nbWorkers, workers);

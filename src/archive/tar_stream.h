@@ -3,6 +3,7 @@
 #ifndef ARCHIVE_TAR_STREAM_H
 #define ARCHIVE_TAR_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,8 @@ struct tar_options {
 	// 0: the compression's own.
 	int level;
 	unsigned workers;
+	// Looks for repetitions far apart, as between two builds of one program; by zstd only.
+	bool is_long;
 	// What all members bear as time.
 	int64_t time_s;
 };

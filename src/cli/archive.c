@@ -40,7 +40,7 @@ static const struct option archive_rows[] = {
 	    "leave out what the archive BASE has, or BASE.json, its manifest"),
 	ROW(OPTION_FLAG, 0, "perf", NULL, perf,
 	    "as perf archive: for perf archive --unpack and tar into ~/.debug"),
-	ROW(OPTION_NUMBER, 0, "level", "N", level, "zstd's, 1 to 19 (3)"),
+	ROW(OPTION_NUMBER, 0, "level", "N", level, "zstd's, 1 to 19 (6)"),
 	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads to compress with (all processors)"),
 	FINDING_OPTIONS(struct archive_options, naming),
 	{ .kind = OPTION_END },
@@ -170,13 +170,14 @@ static struct imp_error *write_pack(const struct packing *packing,
 				    const struct archive_options *options,
 				    const struct operands *recordings)
 {
-	enum { LEVEL = 3 };
+	enum { LEVEL = 6 };
 	_cleanup_free_ char *output = output_name(options, recordings);
 	if (!output)
 		return &imp_error_no_memory;
 	struct tar_options tar = { .compression = options->perf ? compression_of(output) : TAR_ZSTD,
 				   .level = options->level ? (int)options->level : LEVEL,
 				   .workers = parallel_workers((unsigned)options->workers),
+				   .is_long = pack_has_two_builds(packing->pack),
 				   .time_s = member_time(recordings) };
 	struct imp_error *err =
 		pack_write(packing->pack, options->perf ? PACK_PERF : PACK_IMPRINT, output, &tar);

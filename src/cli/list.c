@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "cli/archived.h"
 #include "cli/command.h"
+#include "cli/list_core.h"
 #include "cli/temporary.h"
 #include "cli/terminal.h"
 
@@ -19,6 +20,7 @@ enum { LIST_JSON_VERSION = 1, PERF_ID_COLUMNS = 40 };
 
 struct list_options {
 	const char *input;
+	const char *core;
 	bool with_hits;
 	bool is_long;
 	bool json;
@@ -35,6 +37,7 @@ struct list_options {
 
 static const struct option list_rows[] = {
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
+	ROW(OPTION_TEXT, 0, "core", "CORE", core, "the images of a core file instead"),
 	ROW(OPTION_FLAG, 'H', "with-hits", NULL, with_hits,
 	    "only images that samples or their call chains fell into"),
 	ROW(OPTION_FLAG, 'l', "long", NULL, is_long,
@@ -275,6 +278,16 @@ static struct imp_error *list(struct listing *listing, const struct log *log)
 static int list_run(const struct invocation *invocation, struct imp_error **err)
 {
 	struct list_options *options = invocation->options;
+	if (options->core && (invocation->operands.count || options->input || options->with_hits ||
+			      options->is_long || options->json)) {
+		*err = error_new(IMP_ERR_USAGE, "--core goes with no other option ('imprint "
+						"snapshot --core' tells more)");
+		return EXIT_USAGE;
+	}
+	if (options->core) {
+		*err = list_core(options->core);
+		return *err ? EXIT_FAILED : EXIT_DONE;
+	}
 	if (invocation->operands.count > 1 || (invocation->operands.count && options->input)) {
 		*err = error_new(IMP_ERR_USAGE, "one recording at a time");
 		return EXIT_USAGE;
@@ -304,7 +317,7 @@ static int list_run(const struct invocation *invocation, struct imp_error **err)
 const struct command command_list = {
 	.name = "list",
 	.summary = "List the images of a recording with their build IDs",
-	.usage = "list [-i FILE] [-H] [-l | --json]",
+	.usage = "list [-i FILE | --core CORE] [-H] [-l | --json]",
 	.description =
 		"Each line is a build ID and a path, as of perf buildid-list. Without an ID\n"
 		"to rely on it says so: none, or ambiguous when several files were mapped\n"
