@@ -243,6 +243,18 @@ static void print_json(const struct listing *list)
 	json_end_object(&json);
 }
 
+// One ID or one path leads to its entries directly; else all are looked at.
+static struct imp_error *visit_entries(struct listing *list)
+{
+	const char *word = list->wanted->count == 1 ? list->wanted->items[0] : "";
+	bool is_path = word[0] == '/' && !strpbrk(word, "*?[\\");
+	if (is_path)
+		return store_walk_path(list->store, word, note_entry, list);
+	if (strlen(word) >= 2 && strspn(word, "0123456789abcdef") == strlen(word))
+		return store_walk_prefix(list->store, word, note_entry, list);
+	return store_walk(list->store, note_entry, list);
+}
+
 static int ls_run(const struct invocation *invocation, struct imp_error **err)
 {
 	const struct ls_options *options = invocation->options;
@@ -253,7 +265,7 @@ static int ls_run(const struct invocation *invocation, struct imp_error **err)
 				.wanted = &invocation->operands,
 				.now_s = time(NULL) };
 	if (!*err)
-		*err = store_walk(store, note_entry, &list);
+		*err = visit_entries(&list);
 	if (!*err)
 		*err = sort_rows(&list);
 	if (!*err && options->json)

@@ -256,6 +256,13 @@ struct store_entry {
 typedef struct imp_error *store_visitor(void *arg, const struct store_entry *entry);
 struct imp_error *store_walk(struct store *store, store_visitor *visit, void *arg) MUST_CHECK;
 
+// The same for the entries alone whose names begin with DIGITS (at least two); for those seen at
+// PATH. What they cost does not depend on the store's size.
+struct imp_error *store_walk_prefix(struct store *store, const char *digits, store_visitor *visit,
+				    void *arg) MUST_CHECK;
+struct imp_error *store_walk_path(struct store *store, const char *path, store_visitor *visit,
+				  void *arg) MUST_CHECK;
+
 // Keeps the entry of ID from store_gc(), or no longer. *found is false when there is none.
 struct imp_error *store_pin(struct store *store, const struct build_id *id, bool is_pinned,
 			    bool *found) MUST_CHECK;

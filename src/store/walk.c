@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/beneath.h"
+#include "store/journal.h"
 #include "store/root.h"
 
 struct names {
@@ -67,19 +68,30 @@ static struct imp_error *visit_entry(struct store *store, const struct entry_nam
 	return visit(arg, &entry);
 }
 
+// Visits the entries of the shard BYTE whose names begin with DIGITS.
+static struct imp_error *walk_shard(struct store *store, const char *byte, bool is_hash,
+				    const char *digits, store_visitor *visit, void *arg)
+{
+	char shard[32];
+	(void)snprintf(shard, sizeof shard, "%s/%.2s",
+		       is_hash ? LAYOUT_HOME "/hashes" : ".build-id", byte);
+	struct names names = { 0 };
+	struct imp_error *err = shard_names(store, shard, is_hash, &names);
+	for (size_t i = 0; !err && i < names.count; i++)
+		if (!strncmp(names.items[i].text, digits, strlen(digits)))
+			err = visit_entry(store, &names.items[i], visit, arg);
+	array_fini(&names);
+	return err;
+}
+
 static struct imp_error *walk_room(struct store *store, bool is_hash, store_visitor *visit,
 				   void *arg)
 {
 	struct imp_error *err = NULL;
 	for (unsigned byte = 0; !err && byte < 256; byte++) {
-		char shard[32];
-		(void)snprintf(shard, sizeof shard, "%s/%02x",
-			       is_hash ? LAYOUT_HOME "/hashes" : ".build-id", byte);
-		struct names names = { 0 };
-		err = shard_names(store, shard, is_hash, &names);
-		for (size_t i = 0; !err && i < names.count; i++)
-			err = visit_entry(store, &names.items[i], visit, arg);
-		array_fini(&names);
+		char digits[3];
+		(void)snprintf(digits, sizeof digits, "%02x", byte & 0xff);
+		err = walk_shard(store, digits, is_hash, "", visit, arg);
 	}
 	return err;
 }
@@ -88,4 +100,35 @@ struct imp_error *store_walk(struct store *store, store_visitor *visit, void *ar
 {
 	struct imp_error *err = walk_room(store, false, visit, arg);
 	return err ? err : walk_room(store, true, visit, arg);
+}
+
+struct imp_error *store_walk_prefix(struct store *store, const char *digits, store_visitor *visit,
+				    void *arg)
+{
+	if (strlen(digits) < 2 || strspn(digits, "0123456789abcdef") != strlen(digits))
+		return NULL;
+	struct imp_error *err = walk_shard(store, digits, false, digits, visit, arg);
+	return err ? err : walk_shard(store, digits, true, digits, visit, arg);
+}
+
+struct imp_error *store_walk_path(struct store *store, const char *path, store_visitor *visit,
+				  void *arg)
+{
+	_cleanup_journal_ struct journal journal = { 0 };
+	struct names names = { 0 };
+	struct imp_error *err = journal_read_path(store, path, &journal);
+	for (size_t i = 0; !err && i < journal.count; i++) {
+		struct entry_name *name = array_add(&names);
+		if (!name)
+			err = &imp_error_no_memory;
+		else
+			*name = journal.items[i].entry;
+	}
+	if (names.count)
+		qsort(names.items, names.count, sizeof *names.items, compare_names);
+	for (size_t i = 0; !err && i < names.count; i++)
+		if (!i || compare_names(&names.items[i - 1], &names.items[i]) != 0)
+			err = visit_entry(store, &names.items[i], visit, arg);
+	array_fini(&names);
+	return err;
 }

@@ -185,3 +185,53 @@ TEST(a_living_writers_file_is_no_leftover)
 	REQUIRE_OK(store_verify(scratch.store, &options, &counts));
 	CHECK_UINT(counts.leftovers, 1);
 }
+
+struct visited {
+	char text[256];
+};
+
+static struct imp_error *note_visit(void *arg, const struct store_entry *entry)
+{
+	struct visited *visited = arg;
+	size_t at = strlen(visited->text);
+	(void)snprintf(visited->text + at, sizeof visited->text - at, "%s%.6s", at ? " " : "",
+		       entry->name);
+	return NULL;
+}
+
+static void add_at(struct scratch *scratch, const char *id, const char *path)
+{
+	struct store_item item = { .path = path };
+	if (id)
+		item.id = id_of(id);
+	CHECK_OK(store_add_memory(scratch->store, &item, path, strlen(path), NULL));
+}
+
+TEST(a_walk_by_prefix_or_path_visits_what_the_whole_walk_would)
+{
+	_cleanup_scratch_ struct scratch scratch = scratch_new();
+	add_at(&scratch, "abcdef01", "/one");
+	add_at(&scratch, "abcd0002", "/two");
+	add_at(&scratch, "ab", "/short");
+	add_at(&scratch, "cd000003", "/one");
+	add_at(&scratch, NULL, "/one");
+	struct visited visited = { "" };
+	CHECK_OK(store_walk_prefix(scratch.store, "abcd", note_visit, &visited));
+	CHECK_TEXT(visited.text, "abcd00 abcdef");
+	visited = (struct visited){ "" };
+	CHECK_OK(store_walk_prefix(scratch.store, "ab", note_visit, &visited));
+	CHECK_TEXT(visited.text, "ab abcd00 abcdef");
+	visited = (struct visited){ "" };
+	CHECK_OK(store_walk_prefix(scratch.store, "a", note_visit, &visited));
+	CHECK_OK(store_walk_prefix(scratch.store, "../..", note_visit, &visited));
+	CHECK_OK(store_walk_path(scratch.store, "/none", note_visit, &visited));
+	CHECK_TEXT(visited.text, "");
+	// The third has the name of its hash.
+	CHECK_OK(store_walk_path(scratch.store, "/one", note_visit, &visited));
+	struct store_hash hash;
+	REQUIRE_OK(store_hash_of_memory("/one", 4, &hash));
+	CHECK(strstr(visited.text, "abcdef") && strstr(visited.text, "cd0000"));
+	char name[7];
+	(void)snprintf(name, sizeof name, "%.6s", store_hash_text(&hash).text);
+	CHECK(strstr(visited.text, name) && strlen(visited.text) == 20);
+}
