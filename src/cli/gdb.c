@@ -221,8 +221,7 @@ static struct imp_error *read_subject(const char *word, struct session *session)
 
 static struct imp_error *prepare(struct session *session, const char *word)
 {
-	const char *dir = session->options->naming.store_dir;
-	_cleanup_free_ char *place = dir ? strdup(dir) : places_store();
+	_cleanup_free_ char *place = naming_own_store(&session->options->naming);
 	if (!place)
 		return error_new(IMP_ERR_USAGE,
 				 "no store is named: set HOME or IMPRINT_STORE, or give --store");

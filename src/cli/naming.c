@@ -30,6 +30,12 @@ static void free_terminated(const char ***list)
 	free(*list);
 }
 
+char *naming_own_store(const struct naming *naming)
+{
+	const char *named = naming->store_dir;
+	return named && !remote_is_url(named) ? strdup(named) : places_store();
+}
+
 // The store's directory, the caller's; where a URL is named, that of the user's own store, through
 // which *remote is read.
 static struct imp_error *choose_store(const struct naming *naming, const struct log *log,
@@ -37,7 +43,7 @@ static struct imp_error *choose_store(const struct naming *naming, const struct 
 {
 	const char *named = naming->store_dir ? naming->store_dir : places_store_url();
 	bool is_elsewhere = named && remote_is_url(named);
-	*dir = named && !is_elsewhere ? strdup(named) : places_store();
+	*dir = naming_own_store(naming);
 	if (!is_elsewhere)
 		return NULL;
 	if (!*dir)
@@ -77,6 +83,7 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 		.vmlinux = naming->vmlinux,
 		.kallsyms = naming->kallsyms,
 		.debuginfod_cache = debuginfod_cache,
+		.is_path_named = naming->is_path_named,
 		.force = naming->force,
 	};
 	return finder_new(&options, ret);
@@ -85,8 +92,7 @@ struct imp_error *naming_finder(const struct naming *naming, const struct log *l
 struct imp_error *naming_symbolizer(const struct naming *naming, const struct log *log,
 				    struct finder *finder, struct symbolizer **ret)
 {
-	_cleanup_free_ char *place = places_store();
-	const char *store = naming->store_dir ? naming->store_dir : place;
+	_cleanup_free_ char *store = naming_own_store(naming);
 	struct symbolizer_options options = {
 		.log = log,
 		.index_dir = naming->no_index ? NULL : store,

@@ -21,6 +21,8 @@ struct naming {
 	const char *vmlinux;
 	const char *kallsyms;
 	bool force;
+	// Images' paths are those of files that the user named.
+	bool is_path_named;
 	bool no_demangle;
 	bool no_inline;
 	bool no_index;
@@ -67,6 +69,10 @@ struct naming {
 			   "functions only: no inlined frames, no source lines"),          \
 		NAMING_ROW(type, member, OPTION_FLAG, 0, "no-index", NULL, no_index,       \
 			   "neither use nor keep indexes of source lines in the store")
+
+// The directory of the user's own store, which the caller frees: the one that is named, but where
+// that is a URL, the usual one. NULL when there is none.
+char *naming_own_store(const struct naming *naming);
 
 // What the options and the environment (HOME, IMPRINT_STORE, XDG_DATA_HOME, XDG_CACHE_HOME,
 // DEBUGINFOD_CACHE_PATH) make of it. LOG is lent until finder_free().

@@ -145,10 +145,10 @@ static struct imp_error *open_symbolizer(struct session *session)
 	const struct symbolize_options *options = session->options;
 	struct naming naming = options->naming;
 	// A file that the user named is the one that is meant, though it may have no build ID.
+	naming.is_path_named = !session->process;
 	naming.force |= !session->process;
 	struct imp_error *err = naming_finder(&naming, session->log, &session->finder);
-	_cleanup_free_ char *place = places_store();
-	const char *store = naming.store_dir ? naming.store_dir : place;
+	_cleanup_free_ char *store = naming_own_store(&naming);
 	struct symbolizer_options wanted = {
 		.log = session->log,
 		.index_dir = naming.no_index ? NULL : store,
@@ -413,7 +413,7 @@ static int symbolize_run(const struct invocation *invocation, struct imp_error *
 	struct session session = {
 		.options = options,
 		.log = invocation->log,
-		.targets = { .log = invocation->log, .store_dir = options->naming.store_dir },
+		.targets = { .log = invocation->log, .naming = &options->naming },
 	};
 	// Many lines are printed, most often into a pipe or a file.
 	enum { OUTPUT_BYTES = 1 << 18 };

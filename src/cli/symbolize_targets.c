@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "cli/places.h"
 #include "elf/elf_image.h"
-#include "remote/address.h"
 #include "store/store.h"
 
 static bool is_hex(const char *text)
@@ -25,12 +23,9 @@ static bool is_hex(const char *text)
 static struct imp_error *complete_id(const struct symbolize_targets *targets, const char *name,
 				     struct build_id *ret)
 {
-	_cleanup_free_ char *place = places_store();
-	const char *dir = targets->store_dir;
+	_cleanup_free_ char *dir = naming_own_store(targets->naming);
 	struct store *store = NULL;
 	struct store_ids ids = { 0 };
-	if (!dir || remote_is_url(dir))
-		dir = place;
 	struct imp_error *err = dir ? store_open(dir, STORE_READ, targets->log, &store) : NULL;
 	if (!err && store)
 		err = store_complete(store, name, &ids);

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/naming.h"
 #include "model/image.h"
 
 // A file or build ID that addresses are of.
@@ -20,8 +21,8 @@ struct target {
 // Zero-initialise, and set what is lent.
 struct symbolize_targets {
 	const struct log *log;
-	// The store that completes build IDs; NULL: the usual one.
-	const char *store_dir;
+	// Names the store that completes build IDs.
+	const struct naming *naming;
 	ARRAY_OF(struct target *) all;
 };
 

@@ -72,6 +72,8 @@ struct finder_options {
 	const char *debuginfod_cache;
 	// Taken, also when finder_new() fails. It needs a store_dir, which is then written to.
 	struct finder_remote remote;
+	// Images' paths are files that the user named: they come before everything else.
+	bool is_path_named;
 	// Use what is found at the recorded path even though its ID differs; the result is marked.
 	bool force;
 };

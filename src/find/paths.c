@@ -34,6 +34,12 @@ struct imp_error *look_at_processes(struct search *search)
 	return err || fd < 0 ? err : search_try_fd(search, fd, place);
 }
 
+struct imp_error *look_at_named_path(struct search *search)
+{
+	_cleanup_free_ char *path = plain_path(search);
+	return path && search->finder->options.is_path_named ? search_try(search, path) : NULL;
+}
+
 struct imp_error *look_at_path(struct search *search)
 {
 	const struct finder_options *options = &search->finder->options;
@@ -45,7 +51,8 @@ struct imp_error *look_at_path(struct search *search)
 		err = search_try_format(search, "%s%s", options->symfs, path);
 	if (!err && options->sysroot)
 		err = search_try_format(search, "%s%s", options->sysroot, path);
-	if (!err && !search->finding->image)
+	bool was_asked = options->is_path_named && !search->takes_any;
+	if (!err && !search->finding->image && !was_asked)
 		err = search_try(search, path);
 	return err;
 }

@@ -87,6 +87,7 @@ struct imp_error *look_in_images(struct search *search);
 struct imp_error *look_in_store(struct search *search);
 struct imp_error *look_in_perf_cache(struct search *search);
 struct imp_error *look_at_processes(struct search *search);
+struct imp_error *look_at_named_path(struct search *search);
 struct imp_error *look_at_path(struct search *search);
 struct imp_error *look_in_debug_trees(struct search *search);
 struct imp_error *look_by_debuglink(struct search *search);

@@ -17,6 +17,7 @@ enum {
 // installed beside it, then what was fetched; and then, where one was named, a store
 // elsewhere. A debug link is followed when the file that has it was found.
 const struct source_def sources[] = {
+	{ "path", KERNELS | MODULES | FILES, look_at_named_path },
 	{ "images", ALL, look_in_images },
 	{ "store", ALL, look_in_store },
 	{ "path", KERNELS | MODULES | FILES, look_at_path },

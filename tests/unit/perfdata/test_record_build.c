@@ -75,7 +75,7 @@ TEST(an_inode_whose_record_claims_to_have_an_id_is_no_id)
 
 TEST(short_ids_are_read_back)
 {
-	static const size_t sizes[] = { 4, 8, 16, 20 };
+	static const uint32_t sizes[] = { 4, 8, 16, 20 };
 	static const uint8_t bytes[20] = { 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6,
 					   7,	 8,    9,    10,   0, 0, 0, 0, 0, 1 };
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
