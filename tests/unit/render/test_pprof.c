@@ -45,7 +45,8 @@ static bool read_field(struct reader *reader, struct field *field)
 	}
 	uint64_t size = read_varint(reader);
 	if ((key & 7) != 2 || size > (size_t)(reader->end - reader->at)) {
-		CHECK(!"a wire type that is never written, or a length past the end");
+		tap_fail(__FILE__, __LINE__,
+			 "a wire type that is never written, or a length past the end");
 		return false;
 	}
 	field->bytes = (struct reader){ reader->at, reader->at + size };
