@@ -148,10 +148,12 @@ TEST(nothing_is_kept_of_what_was_hardly_read_or_where_there_is_no_store)
 	struct scene scene;
 	if (scene_open(&scene)) {
 		_cleanup_buffer_ struct buffer little = name_all(&scene, scene.store_dir, 1);
+		CHECK(little.size);
 		CHECK_UINT(count_indexes(&scene), 0);
 		char nowhere[300];
 		snprintf(nowhere, sizeof nowhere, "%s/nowhere", scene.dir);
 		_cleanup_buffer_ struct buffer all = name_all(&scene, nowhere, 2000);
+		CHECK(all.size);
 		CHECK(access(nowhere, F_OK) != 0);
 	}
 	scene_close(&scene);
@@ -162,6 +164,7 @@ TEST(a_copy_of_the_file_has_the_index_and_another_content_of_the_same_build_has_
 	struct scene scene;
 	if (scene_open(&scene)) {
 		_cleanup_buffer_ struct buffer first = name_all(&scene, scene.store_dir, 2000);
+		CHECK(first.size);
 		char original[sizeof scene.path];
 		memcpy(original, scene.path, sizeof original);
 		snprintf(scene.path, sizeof scene.path, "%s/copy", scene.dir);
