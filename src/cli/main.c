@@ -84,16 +84,16 @@ static int run_command(const struct command *command, const char *verb, int argc
 	bool wants_help = false;
 	struct imp_error *err = options_parse(command->options, command->stops_at_operand, options,
 					      &invocation.operands, &wants_help);
-	if (err)
-		return report_error(verb, err);
-	if (wants_help) {
+	int status = EXIT_DONE;
+	if (!err && wants_help) {
 		command_print_help(command, stdout);
-		return close_output(EXIT_DONE, verb);
+	} else if (!err) {
+		prepare_memory();
+		status = command->run(&invocation, &err);
+		archived_close();
+		terminal_end_progress();
 	}
-	prepare_memory();
-	int status = command->run(&invocation, &err);
-	archived_close();
-	terminal_end_progress();
+	options_fini(command->options, options);
 	if (err) {
 		// A command that answers with a difference has a status of its own for trouble.
 		int reported = report_error(verb, err);

@@ -290,3 +290,12 @@ void options_print(const struct option *options, FILE *out)
 				       .help = "show this help" },
 		     out);
 }
+
+void options_fini(const struct option *options, void *values)
+{
+	for (const struct option *option = options; option->kind; option++) {
+		struct option_list *list = (void *)((char *)values + option->offset);
+		if (option->kind == OPTION_LIST)
+			array_fini(list);
+	}
+}

@@ -73,6 +73,9 @@ struct operands {
 struct imp_error *options_parse(const struct option *options, bool stops_at_operand, void *values,
 				struct operands *operands, bool *wants_help) MUST_CHECK;
 
+// Frees the lists of VALUES.
+void options_fini(const struct option *options, void *values);
+
 // Prints the rows as help of at most 80 columns.
 void options_print(const struct option *options, FILE *out);
 

@@ -207,9 +207,10 @@ static size_t functions_of(const struct profile *profile, const char **names, si
 		for (uint32_t at = i; !stack_node_is_root(&tally->nodes.items[at]) && count < most;
 		     at = tally->nodes.items[at].parent) {
 			const struct spot_name *name = &profile->names[tally->nodes.items[at].spot];
-			const struct profile_frame *frame = &profile->frames.items[name->first];
-			names[count++] = name->count ? profile_string(profile, frame->function)
-						     : "?";
+			names[count++] = "?";
+			if (name->count)
+				names[count - 1] = profile_string(
+					profile, profile->frames.items[name->first].function);
 		}
 	}
 	return count;

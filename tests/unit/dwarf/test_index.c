@@ -125,7 +125,8 @@ TEST(an_index_tells_of_20000_addresses_what_dwarf_tells)
 		inlined += a_count > 1;
 	}
 	CHECK_UINT(different, 0);
-	CHECK(!index || (found > COUNT / 2 && inlined > 0));
+	// A sanitizer's own code, a good part of the program then, has no DWARF.
+	CHECK(!index || (found > COUNT / 20 && inlined > 0));
 	dwarf_free(index);
 	scene_close(&scene);
 }
