@@ -11,7 +11,9 @@ enum exit_status {
 	EXIT_FAILED = 1,
 	EXIT_DIFFERENT = 1,
 	EXIT_USAGE = 2,
-	EXIT_TROUBLE = 2
+	EXIT_TROUBLE = 2,
+	// As the shell tells of a program that SIGPIPE ended.
+	EXIT_READER_GONE = 141
 };
 
 // What a command is given. Options are parsed already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // The program: finds the command, parses its options, runs it, says what went wrong.
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +34,20 @@ static int usage_error(const char *verb, const char *message)
 	return EXIT_USAGE;
 }
 
-// Flushes stdout; a full disk or a closed pipe must not pass for success.
+static bool is_reader_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+// Flushes stdout; a full disk must not pass for success. What a reader that has seen enough (head,
+// a pager) does not take is no fault to speak of.
 static int close_output(int status, const char *verb)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
+	if (is_reader_gone())
+		return status ? status : EXIT_READER_GONE;
 	fprintf(stderr, "imprint %s: cannot write the output\n", verb);
 	return status ? status : EXIT_FAILED;
 }
