@@ -222,6 +222,12 @@ static struct imp_error *read_segments(struct core_file *core, const struct segm
 	if (table->entry_size < smallest || table->count > MOST_SEGMENTS)
 		return bad_core(core, "its table of segments is damaged");
 	size_t size = (size_t)table->count * table->entry_size, got;
+	struct stat stat;
+	if (fstat(core->fd, &stat))
+		return error_system(errno, "%s: cannot read its size", core->path);
+	// Before it is asked for as memory.
+	if (table->offset > (uint64_t)stat.st_size || size > (uint64_t)stat.st_size - table->offset)
+		return bad_core(core, "its table of segments is cut off");
 	_cleanup_free_ uint8_t *entries = malloc(size ? size : 1);
 	if (!entries)
 		return &imp_error_no_memory;
