@@ -44,6 +44,12 @@ static void tell_lacks(const struct record_outcome *outcome)
 			outcome->forbidden);
 		between = "; ";
 	}
+	if (outcome->lost_meta) {
+		fprintf(stderr,
+			"%s%llu records of mappings, forks and the like (no room in their rings)",
+			between, (unsigned long long)outcome->lost_meta);
+		between = "; ";
+	}
 	if (between[0] == ';')
 		fputs("; 'imprint doctor' tells more\n", stderr);
 }

@@ -236,9 +236,12 @@ bool meta_is_over(struct meta *meta)
 	return is_over;
 }
 
-uint64_t meta_lost(const struct meta *meta)
+uint64_t meta_lost(struct meta *meta)
 {
-	return meta->lost;
+	pthread_mutex_lock(&meta->lock);
+	uint64_t lost = meta->lost;
+	pthread_mutex_unlock(&meta->lock);
+	return lost;
 }
 
 void meta_free(struct meta *meta)

@@ -26,7 +26,7 @@ struct imp_error *meta_take(struct meta *meta, struct buffer *ret) MUST_CHECK;
 bool meta_is_over(struct meta *meta);
 
 // Records the kernel had no room for.
-uint64_t meta_lost(const struct meta *meta);
+uint64_t meta_lost(struct meta *meta);
 
 // Ends the thread. The rings stay.
 void meta_free(struct meta *meta);

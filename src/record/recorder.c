@@ -322,6 +322,8 @@ static void tell_outcome(struct recorder *recorder, const struct imp_error *err)
 	outcome->samples = recorder->walk.samples;
 	outcome->lost = counted > recorder->walk.lost ? counted : recorder->walk.lost;
 	outcome->has_command = recorder->options->command;
+	if (recorder->meta)
+		outcome->lost_meta = meta_lost(recorder->meta);
 	if (recorder->tracker)
 		outcome->images = tracker_count(recorder->tracker);
 	outcome->bytes = series_size(&recorder->series);

@@ -56,6 +56,8 @@ struct record_options {
 
 struct record_outcome {
 	uint64_t samples, lost, bytes;
+	// Records of mappings and processes that the kernel had no room for.
+	uint64_t lost_meta;
 	struct tracker_counts images;
 	struct store_batch_counts kept;
 	// Processes already running that we could not look at.
