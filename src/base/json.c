@@ -3,7 +3,6 @@
 #include "base/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static void newline(struct json *json)
 {
@@ -152,17 +151,6 @@ void json_int(struct json *json, int64_t value)
 {
 	before_item(json);
 	fprintf(json->out, "%" PRId64, value);
-	after_item(json);
-}
-
-void json_double(struct json *json, double value)
-{
-	if (!isfinite(value)) {
-		json_null(json);
-		return;
-	}
-	before_item(json);
-	fprintf(json->out, "%.15g", value);
 	after_item(json);
 }
 

@@ -31,7 +31,6 @@ void json_string(struct json *json, const char *value);
 void json_uint(struct json *json, uint64_t value);
 void json_int(struct json *json, int64_t value);
 // NaN and infinities, which JSON lacks, are written as null.
-void json_double(struct json *json, double value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 

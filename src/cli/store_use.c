@@ -108,13 +108,6 @@ struct imp_error *store_use_entry(struct store *store, const char *word, struct 
 	return err ? err : only_one(word, &ids, ret);
 }
 
-struct imp_error *store_use_objects(struct store *store, const struct store_ref *ref,
-				    struct store_objects *ret)
-{
-	return build_id_is_none(&ref->id) ? store_find_hash(store, &ref->hash, ret)
-					  : store_find_all(store, &ref->id, ret);
-}
-
 struct store_ref_text store_ref_text(const struct store_ref *ref)
 {
 	struct store_ref_text text;

@@ -34,9 +34,6 @@ struct store_ref {
 struct imp_error *store_use_entry(struct store *store, const char *word,
 				  struct store_ref *ret) MUST_CHECK;
 
-struct imp_error *store_use_objects(struct store *store, const struct store_ref *ref,
-				    struct store_objects *ret) MUST_CHECK;
-
 // The entry's name as the verbs print it and take it: hex digits, "sha256-" in front for a hash.
 struct store_ref_text {
 	char text[BUILD_ID_TEXT_SIZE + 8];

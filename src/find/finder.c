@@ -30,8 +30,6 @@ struct cache {
 	ARRAY_OF(struct entry *) entries;
 };
 
-enum { FINDER_SOURCES_MOST = 32 };
-
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
 
 static void entry_free(struct entry *entry)
@@ -154,21 +152,6 @@ struct imp_error *finder_new(const struct finder_options *options, struct finder
 	if (!err)
 		*ret = steal(finder);
 	return err;
-}
-
-static const char *source_names[FINDER_SOURCES_MOST + 1];
-
-static void list_sources(void)
-{
-	for (size_t i = 0; i < source_count && i < FINDER_SOURCES_MOST; i++)
-		source_names[i] = sources[i].name;
-}
-
-const char *const *finder_sources(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, list_sources);
-	return source_names;
 }
 
 // ID without the zeros at its end.

@@ -153,9 +153,6 @@ void found_ids_fini(struct found_ids *ids);
 struct imp_error *finder_complete(struct finder *finder, const char *prefix,
 				  struct found_ids *ret) MUST_CHECK;
 
-// The names of the sources in the order in which they are asked; NULL-terminated.
-const char *const *finder_sources(void);
-
 DEFINE_CLEANUP(struct finder *, finder, finder_free)
 #define _cleanup_finder_ __attribute__((cleanup(cleanup_finder)))
 

@@ -67,11 +67,6 @@ void wanted_events_fini(struct wanted_events *events)
 	array_fini(events);
 }
 
-const char *event_name_at(size_t index)
-{
-	return index < GENERIC_EVENTS ? generic_events[index].name : NULL;
-}
-
 // Takes the longest of the words in one of ROWS off *AT, up to '-' or the end. The row's number, or
 // -1.
 static int take_word(const char **at, const char *const *rows, int count)

@@ -36,8 +36,4 @@ struct imp_error *event_names_parse(const char *text, struct wanted_events *ret)
 // Appends cycles, or cpu-clock where this machine does not count cycles (*fell_back is then true).
 struct imp_error *event_default(struct wanted_events *ret, bool *fell_back) MUST_CHECK;
 
-// The names of events that can be written without a PMU's help, for help and completion: NULL at
-// the end.
-const char *event_name_at(size_t index);
-
 #endif

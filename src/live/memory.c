@@ -2,7 +2,6 @@
 // Reading memory through /proc/PID/mem, which works for another pid namespace's tree too.
 #include "live/memory.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -37,18 +36,6 @@ struct build_id fd_face_id(int fd)
 int process_memory_open(const struct proc *proc, uint32_t pid, enum proc_outcome *outcome)
 {
 	return proc_open_file(proc, outcome, "%u/mem", pid);
-}
-
-uint64_t process_vdso_address(const struct proc *proc, uint32_t pid)
-{
-	enum proc_outcome outcome;
-	_cleanup_close_ int fd = proc_open_file(proc, &outcome, "%u/auxv", pid);
-	Elf64_auxv_t entries[64];
-	ssize_t got = fd < 0 ? -1 : read(fd, entries, sizeof entries);
-	for (ssize_t i = 0; i < got / (ssize_t)sizeof *entries; i++)
-		if (entries[i].a_type == AT_SYSINFO_EHDR)
-			return entries[i].a_un.a_val;
-	return 0;
 }
 
 struct imp_error *process_vdso_read(const struct proc *proc, uint32_t pid, uint64_t start,

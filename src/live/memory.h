@@ -23,9 +23,6 @@ struct build_id fd_face_id(int fd);
 // struct fd_bytes with an offset of the image's address.
 int process_memory_open(const struct proc *proc, uint32_t pid, enum proc_outcome *outcome);
 
-// Where the vdso of process PID stands, by its auxiliary vector; 0 when it has none or is gone.
-uint64_t process_vdso_address(const struct proc *proc, uint32_t pid);
-
 // Appends the bytes of the image that is the vdso of process PID to RET: from START to END, as its
 // maps say. Nothing is appended when they cannot be read.
 struct imp_error *process_vdso_read(const struct proc *proc, uint32_t pid, uint64_t start,

@@ -337,11 +337,6 @@ uint64_t writer_size(const struct writer *writer)
 	return writer->at + writer->waiting.size;
 }
 
-uint64_t writer_inflated_size(const struct writer *writer)
-{
-	return writer_size(writer) + writer->ring_bytes_in - writer->ring_bytes_out;
-}
-
 struct imp_error *writer_rescue(struct writer *writer)
 {
 	if (writer->is_stream || !writer->data_at || writer->whole_at < writer->data_at)

@@ -54,9 +54,8 @@ struct imp_error *writer_checkpoint(struct writer *writer) MUST_CHECK;
 // After a write has failed: makes a file's header tell of the records that were written whole.
 struct imp_error *writer_rescue(struct writer *writer) MUST_CHECK;
 
-// Bytes written and waiting; and the bytes of records that they stand for.
+// Bytes written and waiting.
 uint64_t writer_size(const struct writer *writer);
-uint64_t writer_inflated_size(const struct writer *writer);
 
 // Writes what waits, features and header. The writer can only be freed afterwards.
 struct imp_error *writer_finish(struct writer *writer) MUST_CHECK;

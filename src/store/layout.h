@@ -11,7 +11,7 @@
 //	.imprint/version			"imprint store 1\n"
 //	.imprint/lock				shared: while adding; exclusive: while taking away
 //	.imprint/journal/ab			where entries were seen, what was verified
-//	.imprint/paths/XXX			the same sights, by the directory of their path
+//	.imprint/paths/abc			the same sights, by the directory of their path
 //	.imprint/pins/ID			never to be collected
 //	.imprint/tmp/RANDOM			being written
 //	.imprint/damaged/NAME			set aside

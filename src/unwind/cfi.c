@@ -283,11 +283,6 @@ void cfi_free(struct cfi *cfi)
 	free(cfi);
 }
 
-size_t cfi_count(const struct cfi *cfi)
-{
-	return cfi->entries.count;
-}
-
 bool cfi_at(const struct cfi *cfi, uint64_t address, struct frame_description *ret)
 {
 	size_t low = 0, high = cfi->entries.count;

@@ -36,8 +36,6 @@ struct frame_description {
 // The description that covers ADDRESS. False when none does, or it is damaged.
 bool cfi_at(const struct cfi *cfi, uint64_t address, struct frame_description *ret);
 
-size_t cfi_count(const struct cfi *cfi);
-
 // A pointer of ENCODING (DW_EH_PE_…) at CURSOR, whose section lies at SECTION_ADDRESS. An encoding
 // that needs what is not known here fails the cursor.
 uint64_t cfi_pointer(struct cursor *cursor, uint64_t section_address, uint8_t encoding,

@@ -31,12 +31,6 @@ static void write_bytes(struct buffer *message, unsigned field, const void *byte
 	buffer_append(message, bytes, size);
 }
 
-void protobuf_bytes(struct buffer *message, unsigned field, const void *bytes, size_t size)
-{
-	if (size)
-		write_bytes(message, field, bytes, size);
-}
-
 void protobuf_message(struct buffer *message, unsigned field, const struct buffer *inner)
 {
 	message->failed = message->failed || inner->failed;

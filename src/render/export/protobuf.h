@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 
 void protobuf_uint(struct buffer *message, unsigned field, uint64_t value);
-void protobuf_bytes(struct buffer *message, unsigned field, const void *bytes, size_t size);
 // A message within MESSAGE; written even when empty.
 void protobuf_message(struct buffer *message, unsigned field, const struct buffer *inner);
 // Adds VALUE to what will be written as one packed field.
