@@ -19,6 +19,7 @@ static const struct reason_def {
 	[UNKNOWN_OTHER_BUILD] = { "other-build", "the file at the path is another build" },
 	[UNKNOWN_NO_SYMBOLS] = { "no-symbols", "the file has no symbols" },
 	[UNKNOWN_NO_SYMBOL_AT_ADDRESS] = { "no-symbol-at-address", "no symbol covers the address" },
+	[UNKNOWN_STRIPPED] = { "stripped", "stripped: no exported symbol covers the address" },
 	[UNKNOWN_OUTSIDE_IMAGE] = { "outside-image", "no segment of the file covers the offset" },
 	[UNKNOWN_ANONYMOUS] = { "anonymous", "generated code that nothing names" },
 	[UNKNOWN_KERNEL_HIDDEN] = { "kernel-hidden",

@@ -22,6 +22,9 @@ enum unknown_reason {
 	UNKNOWN_NO_SYMBOLS,
 	// The right file was found and no symbol covers the address.
 	UNKNOWN_NO_SYMBOL_AT_ADDRESS,
+	// The right file was found; of its symbols only the exported ones were left in it (strip),
+	// and none of those covers the address.
+	UNKNOWN_STRIPPED,
 	// The right file was found and no segment covers the offset.
 	UNKNOWN_OUTSIDE_IMAGE,
 	// Anonymous or generated code that nothing names.
@@ -37,8 +40,8 @@ enum unknown_reason {
 };
 
 // A stable word for machines: "unmapped", "no-process", "no-identity", "ambiguous",
-// "image-not-found", "other-build", "no-symbols", "no-symbol-at-address", "outside-image",
-// "anonymous", "kernel-hidden", "unreadable", "no-address". NULL for KNOWN.
+// "image-not-found", "other-build", "no-symbols", "no-symbol-at-address", "stripped",
+// "outside-image", "anonymous", "kernel-hidden", "unreadable", "no-address". NULL for KNOWN.
 const char *unknown_reason_name(enum unknown_reason reason);
 
 // One sentence for people, without a full stop. NULL for KNOWN.

@@ -115,6 +115,7 @@ void next_step_print(const struct profile *profile, const struct unknown_sum *un
 				      build_id_text(&object->found_id).text);
 		break;
 	case UNKNOWN_NO_SYMBOLS:
+	case UNKNOWN_STRIPPED:
 		if (*id)
 			buffer_format(out, "install its debug package, or 'imprint fetch %s'", id);
 		break;
@@ -284,7 +285,8 @@ static bool can_be_fetched(const struct profile *profile, const struct unknown_s
 	    build_id_is_none(&profile->objects.items[unknown->object].image.id))
 		return false;
 	return unknown->reason == UNKNOWN_IMAGE_NOT_FOUND ||
-	       unknown->reason == UNKNOWN_OTHER_BUILD || unknown->reason == UNKNOWN_NO_SYMBOLS;
+	       unknown->reason == UNKNOWN_OTHER_BUILD || unknown->reason == UNKNOWN_NO_SYMBOLS ||
+	       unknown->reason == UNKNOWN_STRIPPED;
 }
 
 // What --debuginfod or `imprint fetch` could be of use for.

@@ -20,9 +20,23 @@ struct code {
 	// Generated code.
 	struct perf_map *map;
 	struct jit_dump *dump;
+	// Only exported symbols are left in the file.
+	bool is_stripped;
 	// Why nothing here can be named; KNOWN when something can.
 	enum unknown_reason reason;
 };
+
+// The kernel's vdso never has more than it exports.
+static bool is_stripped(const struct code *code)
+{
+	const struct elf_image *files[] = { code->finding->image, code->finding->debug };
+	enum find_rank best = RANK_NOTHING;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		enum find_rank rank = files[i] ? find_rank_of(files[i]) : RANK_NOTHING;
+		best = rank > best ? rank : best;
+	}
+	return best <= RANK_DYNSYM && code->image.kind != IMAGE_VDSO;
+}
 
 static struct imp_error *open_object(struct code *code, const struct code_options *options)
 {
@@ -34,6 +48,7 @@ static struct imp_error *open_object(struct code *code, const struct code_option
 	if (!err && options->wants_lines)
 		err = object_has_lines(object, &has_lines);
 	code->lines = has_lines ? object : NULL;
+	code->is_stripped = is_stripped(code);
 	if (!err && symbols_count(code->symbols) == 0 && !has_lines)
 		code->reason = UNKNOWN_NO_SYMBOLS;
 	return err;
@@ -179,7 +194,8 @@ static struct imp_error *name_by_tables(const struct code *code, struct code_pla
 	bool is_named = place->has_symbol || place->frame_count > 1 ||
 			(place->frame_count && place->frames[0].name);
 	if (!is_named)
-		place->unknown = UNKNOWN_NO_SYMBOL_AT_ADDRESS;
+		place->unknown = code->is_stripped ? UNKNOWN_STRIPPED
+						   : UNKNOWN_NO_SYMBOL_AT_ADDRESS;
 	return err;
 }
 

@@ -243,7 +243,8 @@ void make_file(const char *path, const void *bytes, size_t size)
 	}
 }
 
-void make_library(const void *id, uint32_t size, const char *prefix, struct buffer *ret)
+static void make_functions(const void *id, uint32_t size, const char *prefix, bool is_stripped,
+			   struct buffer *ret)
 {
 	_cleanup_buffer_ struct buffer note = { 0 };
 	char first[64], second[64];
@@ -288,10 +289,20 @@ void make_library(const void *id, uint32_t size, const char *prefix, struct buff
 				.memory_size = note.size,
 				.alignment = 4 } },
 		.symbol_count = 2,
-		.symbols = { { first, 0x2000, 16, 1, STT_FUNC, STB_GLOBAL, false },
-			     { second, 0x2010, 16, 1, STT_FUNC, STB_GLOBAL, false } },
+		.symbols = { { first, 0x2000, 16, 1, STT_FUNC, STB_GLOBAL, is_stripped },
+			     { second, 0x2010, 16, 1, STT_FUNC, STB_GLOBAL, is_stripped } },
 	};
 	make_elf(&elf, ret);
+}
+
+void make_library(const void *id, uint32_t size, const char *prefix, struct buffer *ret)
+{
+	make_functions(id, size, prefix, false, ret);
+}
+
+void make_stripped_library(const void *id, uint32_t size, const char *prefix, struct buffer *ret)
+{
+	make_functions(id, size, prefix, true, ret);
 }
 
 char *make_directory(void)

@@ -64,6 +64,9 @@ void make_file(const char *path, const void *bytes, size_t size);
 // 0x2010, 16 bytes each. Every name gets PREFIX in front.
 void make_library(const void *id, uint32_t size, const char *prefix, struct buffer *ret);
 
+// The same, with its symbols in .dynsym only, as strip leaves it.
+void make_stripped_library(const void *id, uint32_t size, const char *prefix, struct buffer *ret);
+
 // A new directory below $TMPDIR for a test, removed by make_directory_free().
 char *make_directory(void);
 void make_directory_free(char *directory);

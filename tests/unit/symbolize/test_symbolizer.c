@@ -107,6 +107,20 @@ TEST(demangles_and_keeps_the_linkage_name)
 	scene_close(&scene);
 }
 
+TEST(what_strip_took_away_is_told_from_what_no_symbol_covers)
+{
+	struct scene scene;
+	REQUIRE(scene_open(&scene, id_a, ""));
+	_cleanup_buffer_ struct buffer file = { 0 };
+	make_stripped_library(id_a, 20, "", &file);
+	make_file(scene.path, file.bytes, file.size);
+	struct image image = library(&scene, id_a);
+	struct frames frames = name(&scene, &image, 0x1000, false);
+	CHECK_TEXT(frames.count ? frames.items[0].function : NULL, "first");
+	CHECK_TEXT(unknown_reason_name(name(&scene, &image, 0x1020, false).unknown), "stripped");
+	scene_close(&scene);
+}
+
 TEST(every_unknown_has_its_reason)
 {
 	struct scene scene;
