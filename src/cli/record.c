@@ -46,11 +46,18 @@ static const struct option record_options[] = {
 	{ .kind = OPTION_HEADING, .help = "Samples:" },
 	ROW(OPTION_LIST, 'e', "event", "EVENT,...", events,
 	    "what is counted (cycles, or cpu-clock where there are none)"),
-	ROW(OPTION_LIST, 0, "filter", "FILTER", filters, "filter of the tracepoint before it"),
+	ROW(OPTION_LIST, 0, "filter", "FILTER", filters,
+	    "filter of the tracepoints of the -e before it"),
+	ROW(OPTION_FLAG, 0, "all-user", NULL, is_user_only, "only in user mode"),
+	ROW(OPTION_FLAG, 0, "all-kernel", NULL, is_kernel_only, "only in the kernel"),
 	ROW(OPTION_TEXT, 'F', "freq", "HZ", frequency, "samples a second (4000); max"),
 	ROW(OPTION_NUMBER, 'c', "count", "N", period, "a sample every N occurrences"),
 	ROW(OPTION_FLAG, 'g', NULL, NULL, has_chains, "call chains by frame pointers"),
 	ROW(OPTION_TEXT, 0, "call-graph", "HOW", call_graph, "fp, dwarf[,SIZE] or lbr"),
+	ROW(OPTION_FLAG, 0, "user-callchains", NULL, has_user_chain_only,
+	    "call chains without the kernel's part"),
+	ROW(OPTION_FLAG, 0, "kernel-callchains", NULL, has_kernel_chain_only,
+	    "call chains of the kernel's part only"),
 	ROW(OPTION_FLAG, 'b', "branch-any", NULL, has_branches, "taken branches"),
 	ROW(OPTION_TEXT, 'j', "branch-filter", "KIND,...", branches,
 	    "branches of these kinds (any_call,u)"),
@@ -99,6 +106,11 @@ static const struct option record_options[] = {
 	HIDDEN(OPTION_FLAG, 'f', "force", ignored),
 	HIDDEN(OPTION_FLAG, 0, "sample-cpu", ignored),
 	HIDDEN(OPTION_FLAG, 0, "namespaces", ignored),
+	HIDDEN(OPTION_FLAG, 0, "no-bpf-event", ignored),
+	HIDDEN(OPTION_FLAG, 0, "per-thread", ignored),
+	HIDDEN(OPTION_FLAG, 0, "tail-synthesize", ignored),
+	HIDDEN(OPTION_TEXT, 0, "mmap-flush", ignored_text),
+	HIDDEN(OPTION_TEXT, 0, "proc-map-timeout", ignored_text),
 	HIDDEN(OPTION_TEXT, 'k', "clockid", ignored_text),
 	{ .kind = OPTION_END },
 };
@@ -109,25 +121,62 @@ static void record_defaults(void *values)
 	arguments->output = "perf.data";
 }
 
+// Sets FILTER on the tracepoints of EVENTS from number FIRST on.
+static struct imp_error *set_filter(const char *filter, size_t first, struct wanted_events *events)
+{
+	bool is_set = false;
+	for (size_t i = first; i < events->count; i++) {
+		struct wanted_event *event = &events->items[i];
+		if (!event->is_tracepoint)
+			continue;
+		if (event->filter)
+			return error_new(IMP_ERR_USAGE, "event %s: it has a filter already",
+					 event->name);
+		event->filter = strdup(filter);
+		if (!event->filter)
+			return &imp_error_no_memory;
+		is_set = true;
+	}
+	return is_set ? NULL
+		      : error_new(IMP_ERR_USAGE, "the filter '%s' follows no tracepoint (-e)",
+				  filter);
+}
+
+// A filter belongs to the tracepoints of the -e before it. The words of a command line stand in
+// memory as they were typed, which tells what came before what.
+static struct imp_error *read_filters(const struct record_arguments *arguments, size_t number,
+				      size_t first, struct wanted_events *events)
+{
+	const struct option_list *names = &arguments->events, *filters = &arguments->filters;
+	uintptr_t from = number ? (uintptr_t)names->items[number - 1] : 0;
+	uintptr_t to = number < names->count ? (uintptr_t)names->items[number] : UINTPTR_MAX;
+	for (size_t i = 0; i < filters->count; i++) {
+		uintptr_t at = (uintptr_t)filters->items[i];
+		if (at < from || at >= to)
+			continue;
+		struct imp_error *err = set_filter(filters->items[i], first, events);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
 static struct imp_error *read_events(const struct record_arguments *arguments,
 				     const struct log *log, struct wanted_events *ret)
 {
 	bool fell_back = false;
-	struct imp_error *err = NULL;
-	for (size_t i = 0; !err && i < arguments->events.count; i++)
+	struct imp_error *err = read_filters(arguments, 0, 0, ret);
+	for (size_t i = 0; !err && i < arguments->events.count; i++) {
+		size_t first = ret->count;
 		err = event_names_parse(arguments->events.items[i], ret);
+		if (!err)
+			err = read_filters(arguments, i + 1, first, ret);
+	}
 	if (!err && !ret->count)
 		err = event_default(ret, &fell_back);
 	if (fell_back)
 		log_message(log, LOG_WARNING,
 			    "this machine does not count cycles: time is sampled (cpu-clock)");
-	for (size_t i = 0; !err && i < arguments->filters.count; i++) {
-		struct wanted_event *event = ret->count > i ? &ret->items[i] : NULL;
-		if (!event)
-			err = error_new(IMP_ERR_USAGE, "there are more filters than events");
-		else if (!(event->filter = strdup(arguments->filters.items[i])))
-			err = &imp_error_no_memory;
-	}
 	return err;
 }
 

@@ -113,8 +113,19 @@ static struct imp_error *read_frequency(const char *text, struct sampling *sampl
 struct imp_error *record_arguments_sampling(const struct record_arguments *arguments,
 					    struct sampling *ret)
 {
-	struct sampling sampling = { .period = arguments->period,
-				     .with_addresses = arguments->with_addresses };
+	struct sampling sampling = {
+		.period = arguments->period,
+		.with_addresses = arguments->with_addresses,
+		.is_user_only = arguments->is_user_only,
+		.is_kernel_only = arguments->is_kernel_only,
+		.has_user_chain_only = arguments->has_user_chain_only,
+		.has_kernel_chain_only = arguments->has_kernel_chain_only,
+	};
+	if (sampling.is_user_only && sampling.is_kernel_only)
+		return error_new(IMP_ERR_USAGE, "--all-user and --all-kernel exclude each other");
+	if (sampling.has_user_chain_only && sampling.has_kernel_chain_only)
+		return error_new(IMP_ERR_USAGE,
+				 "--user-callchains and --kernel-callchains exclude each other");
 	if (arguments->has_chains)
 		sampling.call_graph = CALL_GRAPH_FP;
 	struct imp_error *err = read_frequency(arguments->frequency, &sampling);

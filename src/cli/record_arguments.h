@@ -15,6 +15,7 @@ struct record_arguments {
 	double duration;
 	bool is_system_wide, has_chains, has_branches, without_children, is_overwriting;
 	bool with_data, with_switches, with_cgroups, with_addresses, is_quiet, ignored;
+	bool is_user_only, is_kernel_only, has_user_chain_only, has_kernel_chain_only;
 	const char *ignored_text;
 	unsigned verbose;
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "live/event_source.h"
 #include "live/perf_event.h"
 
@@ -234,7 +235,7 @@ static struct imp_error *look_up(char *name, struct wanted_event *event, bool *i
 							    : tracepoint(whole, event, is_known);
 }
 
-static struct imp_error *add_event(const char *name, size_t length, struct wanted_events *ret)
+static struct imp_error *add_one(const char *name, size_t length, struct wanted_events *ret)
 {
 	_cleanup_free_ char *scratch = strndup(name, length);
 	struct wanted_event event = { .name = strndup(name, length) };
@@ -257,14 +258,85 @@ static struct imp_error *add_event(const char *name, size_t length, struct wante
 	return NULL;
 }
 
-// Commas separate events, but not within PMU/…/.
+// SYSTEM:PATTERN[:MODIFIERS] with wildcards: every tracepoint that fits.
+static struct imp_error *add_pattern(const char *pattern, struct wanted_events *ret)
+{
+	_cleanup_free_ char *system = strdup(pattern);
+	if (!system)
+		return &imp_error_no_memory;
+	char *name = strchr(system, ':');
+	*name++ = 0;
+	char *modifiers = strchr(name, ':');
+	if (modifiers)
+		*modifiers++ = 0;
+	_cleanup_buffer_ struct buffer found = { 0 };
+	struct imp_error *err = event_matches_of_tracefs(system, name, &found);
+	if (!err && found.failed)
+		err = &imp_error_no_memory;
+	for (size_t at = 0; !err && at < found.size;) {
+		const char *match = (const char *)found.bytes + at;
+		at += strlen(match) + 1;
+		_cleanup_buffer_ struct buffer whole = { 0 };
+		buffer_format(&whole, modifiers ? "%s:%s" : "%s", match, modifiers);
+		err = whole.failed ? &imp_error_no_memory
+				   : add_one((const char *)whole.bytes, whole.size, ret);
+	}
+	if (!err && !found.size)
+		err = error_new(IMP_ERR_USAGE, "no tracepoint is called like '%s'", pattern);
+	return err;
+}
+
+static bool is_pattern(const char *name, size_t length)
+{
+	return memchr(name, ':', length) && !memchr(name, '/', length) &&
+	       strcspn(name, "*?[") < length;
+}
+
+static struct imp_error *add_event(const char *name, size_t length, struct wanted_events *ret)
+{
+	if (!is_pattern(name, length))
+		return add_one(name, length, ret);
+	_cleanup_free_ char *pattern = strndup(name, length);
+	return pattern ? add_pattern(pattern, ret) : &imp_error_no_memory;
+}
+
+// Commas separate events, but not within PMU/…/ or {…}.
 static size_t name_length(const char *text)
 {
-	bool is_within = false;
+	bool is_within = false, is_group = false;
 	size_t length = 0;
-	for (; text[length] && (is_within || text[length] != ','); length++)
+	for (; text[length] && (is_within || is_group || text[length] != ','); length++) {
 		is_within ^= text[length] == '/';
+		is_group = text[length] == '{' || (is_group && text[length] != '}');
+	}
 	return length;
+}
+
+// {EVENT,...}[:MODIFIERS]: the first leads the others, the modifiers are everyone's.
+static struct imp_error *add_group(const char *text, size_t length, struct wanted_events *ret)
+{
+	const char *end = memchr(text, '}', length);
+	if (!end || (end + 1 != text + length && (end[1] != ':' || end + 2 == text + length)))
+		return error_new(IMP_ERR_USAGE, "'%.*s' is not a group of events", (int)length,
+				 text);
+	int rest = (int)(text + length - end - 1);
+	size_t first = ret->count;
+	struct imp_error *err = NULL;
+	for (const char *at = text + 1; !err && at < end;) {
+		size_t size = name_length(at);
+		if (size > (size_t)(end - at))
+			size = (size_t)(end - at);
+		_cleanup_buffer_ struct buffer name = { 0 };
+		buffer_format(&name, "%.*s%.*s", (int)size, at, rest, end + 1);
+		err = name.failed ? &imp_error_no_memory
+				  : add_event((const char *)name.bytes, name.size, ret);
+		at += size + (at[size] == ',');
+	}
+	for (size_t i = first + 1; i < ret->count; i++)
+		ret->items[i].leader = first + 1;
+	if (!err && ret->count == first)
+		err = error_new(IMP_ERR_USAGE, "the group '%.*s' is empty", (int)length, text);
+	return err;
 }
 
 struct imp_error *event_names_parse(const char *text, struct wanted_events *ret)
@@ -273,7 +345,8 @@ struct imp_error *event_names_parse(const char *text, struct wanted_events *ret)
 		size_t length = name_length(at);
 		if (!length)
 			return error_new(IMP_ERR_USAGE, "'%s' is not a list of events", text);
-		struct imp_error *err = add_event(at, length, ret);
+		struct imp_error *err = *at == '{' ? add_group(at, length, ret)
+						   : add_event(at, length, ret);
 		if (err)
 			return err;
 		at += length;

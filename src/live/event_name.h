@@ -3,7 +3,9 @@
 //
 // Known are software and generic hardware events, cache events (L1-dcache-load-misses), rNNN,
 // PMU/TERMS/ by sysfs, tracepoints (sched:sched_switch), and names of libpfm4 where that is built
-// in; each with modifiers (:u :k :h :p :P :D), several separated by commas.
+// in; each with modifiers (:u :k :h :p :P :D), several separated by commas. Tracepoints may be
+// patterns ("sched:sched_*"), and "{cycles,instructions}:u" is a group: on the processor together
+// or not at all.
 #ifndef LIVE_EVENT_NAME_H
 #define LIVE_EVENT_NAME_H
 
@@ -16,6 +18,8 @@ struct wanted_event {
 	char *name;
 	// For tracepoints; NULL is everything. Owned.
 	char *filter;
+	// Its group's leader: where that stands in the list, counted from 1; 0 is none.
+	size_t leader;
 	// Every occurrence is a sample of its own unless the user says otherwise.
 	bool is_tracepoint;
 };

@@ -6,6 +6,7 @@
 #ifndef LIVE_EVENT_SOURCE_H
 #define LIVE_EVENT_SOURCE_H
 
+#include "base/buffer.h"
 #include "perfdata/attr.h"
 
 // PMU/TERMS/: the event and format files of /sys/bus/event_source/devices/PMU (SYS is where sysfs
@@ -16,6 +17,11 @@ struct imp_error *event_from_sysfs(const char *sys, const char *pmu, const char 
 // SYSTEM:NAME.
 struct imp_error *event_from_tracefs(const char *system, const char *name, struct event_attr *attr,
 				     bool *is_known) MUST_CHECK;
+
+// Appends the tracepoints that fit the patterns (fnmatch(3)), "SYSTEM:NAME" and a zero byte each,
+// in the order of their names.
+struct imp_error *event_matches_of_tracefs(const char *system, const char *name,
+					   struct buffer *ret) MUST_CHECK;
 
 struct imp_error *event_from_pfm(const char *name, struct event_attr *attr,
 				 bool *is_known) MUST_CHECK;

@@ -89,7 +89,8 @@ int perf_event_open_exactly(const struct event_attr *attr, const struct perf_pla
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 	if (place->is_cgroup)
 		flags |= PERF_FLAG_PID_CGROUP;
-	long fd = syscall(SYS_perf_event_open, bytes, place->pid, place->cpu, -1, flags);
+	int leader = place->has_leader ? place->leader : -1;
+	long fd = syscall(SYS_perf_event_open, bytes, place->pid, place->cpu, leader, flags);
 	return fd < 0 ? -errno : (int)fd;
 }
 

@@ -49,6 +49,9 @@ struct perf_place {
 	// -1 is any CPU.
 	int32_t cpu;
 	bool is_cgroup;
+	// With `has_leader`: the descriptor of its group's leader there.
+	bool has_leader;
+	int32_t leader;
 };
 
 // Opens ATTR at PLACE, leaving out of it what REFUSALS holds and what the kernel refuses now. A

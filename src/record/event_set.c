@@ -70,6 +70,23 @@ static struct imp_error *open_error(int errnum, const struct opened_event *event
 	}
 }
 
+// Sets PLACE's leader to the descriptor of LEADER there. Both are opened in the same order, and
+// where the leader found no thread any more EVENT will not either, so the search goes on where it
+// ended. False when the leader is not there.
+static bool set_leader(const struct opened_event *leader, const struct opened_event *event,
+		       struct perf_place *place)
+{
+	for (size_t i = event->fds.count; i < leader->fds.count; i++) {
+		const struct event_fd *at = &leader->fds.items[i];
+		if (at->cpu != place->cpu || at->thread != (uint32_t)place->pid)
+			continue;
+		place->has_leader = true;
+		place->leader = at->fd;
+		return true;
+	}
+	return false;
+}
+
 // Opens EVENT at PLACE and takes its descriptor and ID down. A thread that has ended is no error.
 static struct imp_error *open_one(struct event_set *set, struct opened_event *event,
 				  const struct perf_place *place)
@@ -105,10 +122,14 @@ static struct imp_error *open_everywhere(struct event_set *set, struct opened_ev
 		for (size_t c = 0; c < target->cpus.count; c++) {
 			struct perf_place place = { .pid = -1, .cpu = target->cpus.items[c] };
 			if (has_cgroups)
-				place = (struct perf_place){ target->cgroups.items[i], place.cpu,
-							     true };
+				place = (struct perf_place){ .pid = target->cgroups.items[i],
+							     .cpu = place.cpu,
+							     .is_cgroup = true };
 			else if (!is_system_wide)
 				place.pid = (int32_t)target->threads.items[i];
+			if (event->leader &&
+			    !set_leader(&set->events.items[event->leader - 1], event, &place))
+				continue;
 			struct imp_error *err = open_one(set, event, &place);
 			if (err)
 				return err;
@@ -154,6 +175,7 @@ static struct imp_error *open_sampled(struct event_set *set, const struct event_
 	struct opened_event *event = add_event(set, &attr, wanted->name);
 	if (!event)
 		return &imp_error_no_memory;
+	event->leader = wanted->leader;
 	struct imp_error *err = open_everywhere(set, event, plan, plan->target->is_system_wide);
 	for (size_t i = 0; !err && wanted->filter && i < event->fds.count; i++)
 		if (!perf_event_set_filter(event->fds.items[i].fd, wanted->filter))

@@ -41,6 +41,8 @@ struct opened_event {
 	struct event_attr attr;
 	char *name;
 	bool is_meta;
+	// The leader of its group: where that stands in the set, counted from 1; 0 is none.
+	size_t leader;
 	ARRAY_OF(struct event_fd) fds;
 	// The IDs of the descriptors, in their order.
 	ARRAY_OF(uint64_t) ids;

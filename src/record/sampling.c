@@ -139,6 +139,20 @@ static void add_call_graph(const struct sampling *sampling, struct event_attr *a
 	}
 }
 
+static void choose_levels(const struct sampling *sampling, struct event_attr *attr)
+{
+	const uint64_t levels = FLAG(ATTR_EXCLUDE_USER) | FLAG(ATTR_EXCLUDE_KERNEL) |
+				FLAG(ATTR_EXCLUDE_HV);
+	if (sampling->is_user_only)
+		attr->flags |= levels & ~FLAG(ATTR_EXCLUDE_USER);
+	if (sampling->is_kernel_only)
+		attr->flags |= levels & ~FLAG(ATTR_EXCLUDE_KERNEL);
+	if (sampling->has_user_chain_only)
+		attr->flags |= FLAG(ATTR_EXCLUDE_CALLCHAIN_KERNEL);
+	if (sampling->has_kernel_chain_only)
+		attr->flags |= FLAG(ATTR_EXCLUDE_CALLCHAIN_USER);
+}
+
 struct imp_error *sampling_apply(const struct sampling *sampling, struct wanted_events *events,
 				 const struct log *log)
 {
@@ -160,6 +174,7 @@ struct imp_error *sampling_apply(const struct sampling *sampling, struct wanted_
 		if (has_tracepoint)
 			attr->sample_type |= PERF_SAMPLE_RAW;
 		add_call_graph(sampling, attr);
+		choose_levels(sampling, attr);
 		if (sampling->branches) {
 			attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 			attr->branch_sample_type |= sampling->branches;

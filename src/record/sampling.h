@@ -18,6 +18,9 @@ struct sampling {
 	// PERF_SAMPLE_BRANCH_… bits; 0 is none.
 	uint64_t branches;
 	bool with_addresses;
+	// Where samples are taken, and what of the call chain: one of both, or neither.
+	bool is_user_only, is_kernel_only;
+	bool has_user_chain_only, has_kernel_chain_only;
 };
 
 enum { SAMPLING_STACK_BYTES = 8192 };

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -94,20 +96,39 @@ struct imp_error *target_add_threads(struct target *target, const char *list)
 	return NULL;
 }
 
+// Opens a directory of the hierarchy that perf events know: the one of version 2, or version 1's
+// perf_event. -1 (errno set) when PATH is none.
+static int open_cgroup(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs status;
+	if (fd < 0)
+		return -1;
+	if (!fstatfs(fd, &status) &&
+	    (status.f_type == CGROUP2_SUPER_MAGIC ||
+	     (status.f_type == CGROUP_SUPER_MAGIC && strstr(path, "/perf_event"))))
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
 struct imp_error *target_add_cgroup(struct target *target, const char *name)
 {
 	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/perf_event",
 					     "/sys/fs/cgroup/unified" };
-	enum { OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
-	int fd = name[0] == '/' ? open(name, OPEN_FLAGS) : -1;
+	int fd = name[0] == '/' ? open_cgroup(name) : -1;
 	for (size_t i = 0; fd < 0 && i < sizeof roots / sizeof *roots; i++) {
 		_cleanup_free_ char *path = NULL;
 		if (asprintf(&path, "%s/%s", roots[i], name) < 0)
 			return &imp_error_no_memory;
-		fd = open(path, OPEN_FLAGS);
+		fd = open_cgroup(path);
 	}
 	if (fd < 0)
-		return error_system(errno, "cgroup %s: cannot open its directory", name);
+		return error_new(IMP_ERR_SYSTEM,
+				 "cgroup %s: there is none of this name below /sys/fs/cgroup for "
+				 "perf events",
+				 name);
 	int *item = array_add(&target->cgroups);
 	if (!item) {
 		close(fd);

@@ -59,11 +59,26 @@ TEST(commas_separate_events_and_names_stay_as_written)
 	CHECK_TEXT(events.items[1].name, "faults");
 }
 
+TEST(a_group_has_a_leader_and_modifiers_for_all)
+{
+	_cleanup_wanted_events_ struct wanted_events events = { 0 };
+	REQUIRE_OK(event_names_parse("faults,{cycles,instructions}:u,cs", &events));
+	REQUIRE(events.count == 4);
+	CHECK_UINT(events.items[0].leader, 0);
+	CHECK_UINT(events.items[1].leader, 0);
+	CHECK_UINT(events.items[2].leader, 2);
+	CHECK_UINT(events.items[3].leader, 0);
+	CHECK_TEXT(events.items[2].name, "instructions:u");
+	CHECK(attr_has(&events.items[1].attr, ATTR_EXCLUDE_KERNEL));
+	CHECK(!attr_has(&events.items[3].attr, ATTR_EXCLUDE_KERNEL));
+}
+
 TEST(what_is_no_event_is_a_usage_error)
 {
-	static const char *const wrong[] = { "",	  ",",	      "cycles,",  "no-such-event",
-					     "r",	  "rxyz",     "cycles:x", "nopmu/event=1/",
-					     "cpu/event", "L1-dcache" };
+	static const char *const wrong[] = { "",	  ",",	       "cycles,",  "no-such-event",
+					     "r",	  "rxyz",      "cycles:x", "nopmu/event=1/",
+					     "cpu/event", "L1-dcache", "{}",	   "{cycles",
+					     "{cycles}x", "{cycles}:", "{,}" };
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		_cleanup_wanted_events_ struct wanted_events events = { 0 };
 		_cleanup_error_ struct imp_error *err = event_names_parse(wrong[i], &events);
