@@ -297,6 +297,35 @@ bool elf_image_has_layout(const struct elf_image *image)
 	return has_code;
 }
 
+static bool is_code(const struct elf_section *section)
+{
+	const uint64_t needed = SHF_ALLOC | SHF_EXECINSTR;
+	return (section->flags & needed) == needed && section->size;
+}
+
+bool elf_image_shift(const struct elf_image *image, const struct elf_image *other, uint64_t *shift)
+{
+	bool is_first = true;
+	*shift = 0;
+	if (image == other || image->header.type == ET_REL || other->header.type == ET_REL)
+		return true;
+	for (size_t i = 0; i < image->sections.count; i++) {
+		const struct elf_section *section = &image->sections.items[i];
+		// Of several with one name the first is held against the first.
+		if (!is_code(section) || elf_image_section_named(image, section->name) != section)
+			continue;
+		const struct elf_section *twin = elf_image_section_named(other, section->name);
+		if (!twin || !is_code(twin))
+			continue;
+		uint64_t distance = twin->address - section->address;
+		if (twin->size != section->size || (!is_first && distance != *shift))
+			return false;
+		*shift = distance;
+		is_first = false;
+	}
+	return true;
+}
+
 size_t elf_image_section_count(const struct elf_image *image)
 {
 	return image->sections.count;

@@ -63,6 +63,12 @@ bool elf_image_address(const struct elf_image *image, file_off offset, elf_addr 
 // --only-keep-debug): their stripped twin is needed for it.
 bool elf_image_has_layout(const struct elf_image *image);
 
+// How the addresses of two files of one link stand to each other: those of OTHER (a debug file, the
+// inside of .gnu_debugdata) are IMAGE's and *shift (0 unless one was prelinked after they were
+// parted). False when their code contradicts that: they are not of one link, whatever their IDs
+// say. Relocatable files, and those without section headers, contradict nothing.
+bool elf_image_shift(const struct elf_image *image, const struct elf_image *other, uint64_t *shift);
+
 struct elf_section {
 	// "" when it has none.
 	const char *name;

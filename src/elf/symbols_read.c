@@ -52,6 +52,8 @@ struct reading {
 	uint32_t *ends;
 	enum symbol_source source;
 	uint16_t machine;
+	// What FILE's addresses have more than CONTENT's.
+	uint64_t shift;
 	// Names need no search for their end.
 	bool names_end_well;
 };
@@ -115,8 +117,8 @@ static uint64_t address_of(const struct reading *reading, const struct raw_symbo
 static uint32_t end_of(struct reading *reading, uint32_t index, const struct elf_section *section)
 {
 	if (!reading->ends[index])
-		reading->ends[index] =
-			symbols_add_end(reading->symbols, section->address + section->size);
+		reading->ends[index] = symbols_add_end(
+			reading->symbols, section->address + section->size - reading->shift);
 	return reading->ends[index];
 }
 
@@ -135,7 +137,7 @@ static struct imp_error *add_symbol(struct reading *reading, const struct raw_sy
 	struct symbol_item *item = array_add(&reading->symbols->items);
 	if (!item || !name)
 		return &imp_error_no_memory;
-	*item = (struct symbol_item){ .address = address_of(reading, raw, section),
+	*item = (struct symbol_item){ .address = address_of(reading, raw, section) - reading->shift,
 				      .size = raw->size,
 				      .name = name,
 				      .section = end_of(reading, raw->section, section),
@@ -204,6 +206,8 @@ struct imp_error *symbols_read(struct symbols *symbols, const struct elf_image *
 				   .source = source,
 				   .machine = elf_image_machine(file) };
 	struct imp_error *err = NULL;
+	if (!elf_image_shift(content, file, &reading.shift))
+		return NULL;
 	for (size_t i = 0; i < count && !err; i++)
 		if (elf_image_section(file, i)->type == type)
 			err = read_table(&reading, elf_image_section(file, i));

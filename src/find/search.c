@@ -68,8 +68,19 @@ struct imp_error *search_take(struct search *search, const struct elf_image *fil
 {
 	struct finding *finding = search->finding;
 	enum find_rank rank = find_rank_of(file);
-	if (!finding->image && has_layout(search, file))
+	const struct elf_image *code = finding->image;
+	uint64_t shift;
+	if (code && !elf_image_shift(code, file, &shift))
+		return search_note(search, place, FIND_SKIPPED, NULL,
+				   "the same ID, but the code lies elsewhere: of another link");
+	if (!code && has_layout(search, file)) {
 		finding->image = file;
+		// A debug file that was found before has the ID, but not this code.
+		if (finding->debug && !elf_image_shift(file, finding->debug, &shift)) {
+			finding->debug = NULL;
+			search->rank = RANK_NOTHING;
+		}
+	}
 	if (!finding->debug || rank > search->rank) {
 		finding->debug = file;
 		search->rank = rank;

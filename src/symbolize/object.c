@@ -15,6 +15,8 @@ struct object {
 	struct objects *owner;
 	// Lent by the finder.
 	const struct elf_image *image, *debug, *alt;
+	// What addresses of the file with DWARF have more than the image's.
+	uint64_t shift;
 	pthread_mutex_t lock;
 	// Set when what they speak of has been tried.
 	atomic_bool has_symbols, has_dwarf;
@@ -89,6 +91,17 @@ void objects_free(struct objects *objects)
 	free(objects);
 }
 
+// The files with DWARF; `debug` is NULL without any.
+static struct index_files files_of(const struct object *object)
+{
+	struct index_files files = { .debug = object->debug, .alt = object->alt };
+	if (!files.debug || !elf_image_has_dwarf(files.debug))
+		files.debug = object->image;
+	if (files.debug && !elf_image_has_dwarf(files.debug))
+		files.debug = NULL;
+	return files;
+}
+
 // An image is asked for here once; their number is that of the builds in use.
 static struct imp_error *get_locked(struct objects *objects, const struct finding *finding,
 				    struct object **ret)
@@ -110,6 +123,9 @@ static struct imp_error *get_locked(struct objects *objects, const struct findin
 	object->image = finding->image;
 	object->debug = finding->debug;
 	object->alt = finding->alt;
+	struct index_files files = files_of(object);
+	if (object->image && files.debug)
+		(void)elf_image_shift(object->image, files.debug, &object->shift);
 	pthread_mutex_init(&object->lock, NULL);
 	*ret = *added = object;
 	return NULL;
@@ -176,17 +192,6 @@ static struct imp_error *open_dwarf(const struct index_files *files, struct dwar
 	}
 	code_bounds(files->debug, &start, &end);
 	return dwarf_new(&sections, alt.image ? &alt : NULL, start, end, ret);
-}
-
-// The files with DWARF; `debug` is NULL without any.
-static struct index_files files_of(const struct object *object)
-{
-	struct index_files files = { .debug = object->debug, .alt = object->alt };
-	if (!files.debug || !elf_image_has_dwarf(files.debug))
-		files.debug = object->image;
-	if (files.debug && !elf_image_has_dwarf(files.debug))
-		files.debug = NULL;
-	return files;
 }
 
 static struct imp_error *try_dwarf(const struct object *object, bool may_be_index,
@@ -269,6 +274,7 @@ struct imp_error *object_lines(struct object *object, elf_addr address, struct d
 	*count = 0;
 	if (err || !dwarf)
 		return err;
+	address.value += object->shift;
 	err = dwarf_find(dwarf, address, frames, count);
 	if (!err || !dwarf_is_index(dwarf) || imp_error_code(err) != IMP_ERR_BAD_DATA)
 		return err;
@@ -285,6 +291,15 @@ struct imp_error *object_prepare(struct object *object, const elf_addr *addresse
 	// An index has nothing to be read before it is asked.
 	if (err || !dwarf || dwarf_is_index(dwarf))
 		return err;
+	_cleanup_free_ elf_addr *shifted = NULL;
+	if (object->shift) {
+		shifted = calloc(count + 1, sizeof *shifted);
+		if (!shifted)
+			return &imp_error_no_memory;
+		for (size_t i = 0; i < count; i++)
+			shifted[i] = elf_addr_of(addresses[i].value + object->shift);
+		addresses = shifted;
+	}
 	return dwarf_prepare(dwarf, addresses, count, parallel_workers(workers));
 }
 

@@ -262,7 +262,11 @@ struct imp_error *cfi_new(const struct elf_image *image, const struct elf_image 
 	cfi->address_size = elf_image_is_64bit(image) ? 8 : 4;
 	take_section(cfi, 0, image, ".eh_frame");
 	take_section(cfi, 1, image, ".debug_frame");
-	take_section(cfi, 2, debug == image ? NULL : debug, ".debug_frame");
+	// A prelinked image's debug file speaks of other addresses.
+	uint64_t shift;
+	if (debug == image || (debug && (!elf_image_shift(image, debug, &shift) || shift)))
+		debug = NULL;
+	take_section(cfi, 2, debug, ".debug_frame");
 	for (uint32_t i = 0; i < section_count; i++)
 		if (!walk_section(cfi, i)) {
 			cfi_free(cfi);

@@ -100,6 +100,59 @@ TEST(a_split_debug_file_of_objcopy_has_no_layout)
 	CHECK(!elf_image_has_layout(image));
 }
 
+// A library whose code is ".init" of 0x20 bytes at INIT and ".text" of SIZE bytes at TEXT.
+static void with_code(uint64_t init, uint64_t text, uint64_t size, struct elf_image **ret)
+{
+	enum { CODE = SHF_ALLOC | SHF_EXECINSTR };
+	struct make_elf elf = {
+		.type = ET_DYN,
+		.machine = EM_X86_64,
+		.section_count = 2,
+		.sections = { { .name = ".init",
+				.type = SHT_NOBITS,
+				.flags = CODE,
+				.address = init,
+				.size = 0x20 },
+			      { .name = ".text",
+				.type = SHT_NOBITS,
+				.flags = CODE,
+				.address = text,
+				.size = size } },
+	};
+	_cleanup_buffer_ struct buffer file = { 0 };
+	make_elf(&elf, &file);
+	REQUIRE_OK(elf_image_open_memory(file.bytes, file.size, "code", ret));
+}
+
+TEST(files_of_one_link_differ_by_one_distance_and_others_contradict)
+{
+	static const struct {
+		uint64_t init, text, size;
+		bool is_one_link;
+		uint64_t shift;
+	} rows[] = {
+		{ 0x31000, 0x31020, 0x500, true, 0 },
+		// Before prelink moved the image from 0 to 0x30000.
+		{ 0x1000, 0x1020, 0x500, true, 0 - UINT64_C(0x30000) },
+		{ 0x31000, 0x31030, 0x500, false, 0 },
+		{ 0x31000, 0x31020, 0x501, false, 0 },
+		// BOLT leaves .init where it is, and moves .text.
+		{ 0x31000, 0x401020, 0x500, false, 0 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		_cleanup_elf_image_ struct elf_image *image = NULL;
+		_cleanup_elf_image_ struct elf_image *other = NULL;
+		with_code(0x31000, 0x31020, 0x500, &image);
+		with_code(rows[i].init, rows[i].text, rows[i].size, &other);
+		if (!image || !other)
+			return;
+		uint64_t shift;
+		CHECK_UINT(elf_image_shift(image, other, &shift), rows[i].is_one_link);
+		if (rows[i].is_one_link)
+			CHECK_UINT(shift, rows[i].shift);
+	}
+}
+
 TEST(an_elf_file_may_begin_inside_another_file)
 {
 	_cleanup_buffer_ struct buffer file = { 0 };
