@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "archive/frames.h"
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "base/table.h"
@@ -268,8 +269,47 @@ static struct imp_error *write_manifest(const struct pack *pack, const struct or
 	return err ? err : tar_stream_memory(tar, "manifest.json", text.bytes, text.size);
 }
 
-static struct imp_error *write_objects(const struct pack *pack, const struct order *order,
-				       struct tar_stream *tar)
+// What follows the manifest. Names are owned.
+struct members {
+	ARRAY_OF(struct frame_member);
+};
+
+static void members_fini(struct members *members)
+{
+	for (size_t i = 0; i < members->count; i++)
+		free((char *)(uintptr_t)members->items[i].name);
+	array_fini(members);
+}
+
+static struct imp_error *add_member(struct members *members, const char *dir, const char *name,
+				    const struct frame_member *contents)
+{
+	struct frame_member *member = array_add(members);
+	char *path;
+	if (!member)
+		return &imp_error_no_memory;
+	*member = *contents;
+	member->name = NULL;
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return &imp_error_no_memory;
+	member->name = path;
+	return NULL;
+}
+
+static struct imp_error *add_recordings(const struct pack *pack, struct members *ret)
+{
+	struct imp_error *err = NULL;
+	for (size_t i = 0; !err && i < pack->manifest.recordings.count; i++) {
+		const struct manifest_recording *recording = &pack->manifest.recordings.items[i];
+		struct frame_member contents = { .fd = pack->files.items[i],
+						 .size_bytes = recording->size_bytes };
+		err = add_member(ret, "recordings", recording->name, &contents);
+	}
+	return err;
+}
+
+static struct imp_error *add_objects(const struct pack *pack, const struct order *order,
+				     struct members *ret)
 {
 	struct imp_error *err = NULL;
 	for (size_t i = 0; !err && i < pack->manifest.objects.count; i++) {
@@ -278,24 +318,43 @@ static struct imp_error *write_objects(const struct pack *pack, const struct ord
 				   store_hash_equal(&object->hash, &order[i - 1].object->hash);
 		if (object->is_elsewhere || is_repeated)
 			continue;
-		char name[96];
-		(void)snprintf(name, sizeof name, "objects/%s",
-			       store_hash_text(&object->hash).text);
-		err = tar_stream_memory(tar, name, order[i].contents->bytes,
-					order[i].contents->size);
+		struct frame_member contents = { .bytes = order[i].contents->bytes,
+						 .fd = -1,
+						 .size_bytes = order[i].contents->size,
+						 .hash = &object->hash };
+		err = add_member(ret, "objects", store_hash_text(&object->hash).text, &contents);
 	}
 	return err;
 }
 
-static struct imp_error *write_recordings(const struct pack *pack, struct tar_stream *tar)
+static struct imp_error *write_stream(const struct members *members, struct tar_stream *tar)
 {
 	struct imp_error *err = NULL;
-	for (size_t i = 0; !err && i < pack->manifest.recordings.count; i++) {
-		const struct manifest_recording *recording = &pack->manifest.recordings.items[i];
-		char name[300];
-		(void)snprintf(name, sizeof name, "recordings/%s", recording->name);
-		err = tar_stream_fd(tar, name, pack->files.items[i], recording->size_bytes);
+	for (size_t i = 0; !err && i < members->count; i++) {
+		const struct frame_member *member = &members->items[i];
+		err = member->bytes
+			      ? tar_stream_memory(tar, member->name, member->bytes,
+						  (size_t)member->size_bytes)
+			      : tar_stream_fd(tar, member->name, member->fd, member->size_bytes);
 	}
+	return err;
+}
+
+static struct imp_error *write_imprint(const struct pack *pack, const struct order *order,
+				       const struct tar_options *options, struct store *copies,
+				       struct tar_stream *tar)
+{
+	struct members members = { 0 };
+	struct imp_error *err = add_recordings(pack, &members);
+	if (!err)
+		err = add_objects(pack, order, &members);
+	if (!err)
+		err = write_manifest(pack, order, tar);
+	if (!err && options->compression == TAR_FRAMES)
+		err = frames_write(tar, members.items, members.count, copies, options->workers);
+	else if (!err)
+		err = write_stream(&members, tar);
+	members_fini(&members);
 	return err;
 }
 
@@ -407,7 +466,7 @@ static struct imp_error *write_perf(const struct pack *pack, struct order *order
 }
 
 struct imp_error *pack_write(struct pack *pack, enum pack_layout layout, const char *path,
-			     const struct tar_options *options)
+			     const struct tar_options *options, struct store *copies)
 {
 	_cleanup_free_ struct order *order = NULL;
 	_cleanup_(cleanup_tar_stream) struct tar_stream *tar = NULL;
@@ -416,12 +475,7 @@ struct imp_error *pack_write(struct pack *pack, enum pack_layout layout, const c
 		err = tar_stream_new(path, options, &tar);
 	if (!err && layout == PACK_PERF)
 		err = write_perf(pack, order, tar);
-	if (!err && layout == PACK_IMPRINT) {
-		err = write_manifest(pack, order, tar);
-		if (!err)
-			err = write_recordings(pack, tar);
-		if (!err)
-			err = write_objects(pack, order, tar);
-	}
+	if (!err && layout == PACK_IMPRINT)
+		err = write_imprint(pack, order, options, copies, tar);
 	return err ? err : tar_stream_close(steal(tar));
 }

@@ -40,7 +40,8 @@ enum pack_layout {
 	PACK_PERF,
 };
 
+// COPIES keeps compressed copies of objects (TAR_FRAMES only); NULL: nothing does.
 struct imp_error *pack_write(struct pack *pack, enum pack_layout layout, const char *path,
-			     const struct tar_options *options) MUST_CHECK;
+			     const struct tar_options *options, struct store *copies) MUST_CHECK;
 
 #endif

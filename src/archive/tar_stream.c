@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "archive/zstd_frame.h"
+#include "base/buffer.h"
 #include "base/file.h"
 #include "base/late/late_archive.h"
 
@@ -24,6 +26,11 @@ struct tar_stream {
 	struct archive *tar;
 	ZSTD_CCtx *zstd;
 	uint8_t *room;
+	// Of TAR_FRAMES: what was not compressed yet.
+	struct buffer loose;
+	struct frame_packer packer;
+	// What libarchive gets to count is in the file already.
+	bool is_told_only;
 	// The first failure of a write below libarchive, which would lose its text.
 	struct imp_error *failed;
 };
@@ -45,13 +52,47 @@ static struct imp_error *compress_to_file(struct tar_stream *stream, const void 
 	}
 }
 
+// Makes a frame of what has gathered.
+static struct imp_error *write_loose(struct tar_stream *stream)
+{
+	struct imp_error *err = NULL;
+	for (size_t at = 0; !err && at < stream->loose.size;) {
+		size_t left = stream->loose.size - at;
+		size_t step = left < FRAME_MOST_BYTES ? left : FRAME_MOST_BYTES;
+		struct frame frame = { 0 };
+		err = frame_packer_pack(&stream->packer, stream->loose.bytes + at, step, &frame);
+		if (!err)
+			err = file_write(stream->fd, stream->path, frame.bytes, frame.size);
+		free(frame.bytes);
+		at += step;
+	}
+	stream->loose.size = 0;
+	return err;
+}
+
+static struct imp_error *gather(struct tar_stream *stream, const void *bytes, size_t size)
+{
+	buffer_append(&stream->loose, bytes, size);
+	if (stream->loose.failed)
+		return &imp_error_no_memory;
+	return stream->loose.size < FRAME_MOST_BYTES ? NULL : write_loose(stream);
+}
+
+static struct imp_error *take_block(struct tar_stream *stream, const void *bytes, size_t size)
+{
+	if (stream->is_told_only)
+		return NULL;
+	if (stream->options.compression == TAR_FRAMES)
+		return gather(stream, bytes, size);
+	return stream->zstd ? compress_to_file(stream, bytes, size, ZSTD_e_continue)
+			    : file_write(stream->fd, stream->path, bytes, size);
+}
+
 static la_ssize_t write_block(struct archive *tar, void *arg, const void *bytes, size_t size)
 {
 	struct tar_stream *stream = arg;
 	if (!stream->failed)
-		stream->failed = stream->zstd
-					 ? compress_to_file(stream, bytes, size, ZSTD_e_continue)
-					 : file_write(stream->fd, stream->path, bytes, size);
+		stream->failed = take_block(stream, bytes, size);
 	if (stream->failed) {
 		archive_set_error(tar, EIO, "cannot write");
 		return -1;
@@ -112,6 +153,9 @@ static struct imp_error *begin_tar(struct tar_stream *stream)
 		status = archive_write_set_options(stream->tar, "gzip:!timestamp");
 	if (status == ARCHIVE_OK)
 		status = archive_write_set_bytes_in_last_block(stream->tar, 1);
+	// Without blocks it is known what comes before a member's contents.
+	if (status == ARCHIVE_OK && stream->options.compression == TAR_FRAMES)
+		status = archive_write_set_bytes_per_block(stream->tar, 0);
 	if (status == ARCHIVE_OK)
 		status = archive_write_open(stream->tar, stream, NULL, write_block, NULL);
 	return status == ARCHIVE_OK ? NULL : tar_error(stream, "tar");
@@ -168,6 +212,8 @@ void tar_stream_free(struct tar_stream *stream)
 		(void)archive_write_free(stream->tar);
 	}
 	(void)ZSTD_freeCCtx(stream->zstd);
+	frame_packer_fini(&stream->packer);
+	buffer_fini(&stream->loose);
 	cleanup_close(&stream->fd);
 	if (stream->unfinished)
 		(void)unlink(stream->unfinished);
@@ -182,7 +228,8 @@ static struct imp_error *complete(struct tar_stream *stream)
 {
 	if (archive_write_close(stream->tar) != ARCHIVE_OK)
 		return tar_error(stream, "end");
-	struct imp_error *err = stream->zstd ? compress_to_file(stream, NULL, 0, ZSTD_e_end) : NULL;
+	struct imp_error *err = stream->zstd ? compress_to_file(stream, NULL, 0, ZSTD_e_end)
+					     : write_loose(stream);
 	if (err || !stream->unfinished)
 		return err;
 	if (fsync(stream->fd) < 0 || rename(stream->unfinished, stream->path) < 0)
@@ -256,6 +303,31 @@ struct imp_error *tar_stream_fd(struct tar_stream *stream, const char *name, int
 			err = write_bytes(stream, name, bytes, step);
 		at += step;
 	}
+	return err;
+}
+
+struct imp_error *tar_stream_begin(struct tar_stream *stream, const char *name, uint64_t size)
+{
+	return begin_member(stream, name, size, NULL);
+}
+
+struct imp_error *tar_stream_frames(struct tar_stream *stream, const void *frames, size_t size,
+				    uint64_t content)
+{
+	struct imp_error *err = write_loose(stream);
+	if (!err)
+		err = file_write(stream->fd, stream->path, frames, size);
+	if (err)
+		return err;
+	// Its bytes are not looked at.
+	static const uint8_t nothing[1 << 16];
+	stream->is_told_only = true;
+	while (!err && content) {
+		size_t step = content < sizeof nothing ? (size_t)content : sizeof nothing;
+		err = write_bytes(stream, "contents", nothing, step);
+		content -= step;
+	}
+	stream->is_told_only = false;
 	return err;
 }
 

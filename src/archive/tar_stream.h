@@ -9,7 +9,16 @@
 
 #include "base/error.h"
 
-enum tar_compression { TAR_PLAIN, TAR_ZSTD, TAR_GZIP, TAR_BZIP2, TAR_XZ };
+enum tar_compression {
+	TAR_PLAIN,
+	TAR_ZSTD,
+	TAR_GZIP,
+	TAR_BZIP2,
+	TAR_XZ,
+	// zstd, as one frame after the other: contents come as ready frames, what is between them
+	// is compressed here. Level and workers are of no matter.
+	TAR_FRAMES
+};
 
 struct tar_options {
 	enum tar_compression compression;
@@ -38,6 +47,13 @@ struct imp_error *tar_stream_memory(struct tar_stream *stream, const char *name,
 // SIZE bytes of FD from its beginning; fewer is an error.
 struct imp_error *tar_stream_fd(struct tar_stream *stream, const char *name, int fd,
 				uint64_t size) MUST_CHECK;
+// Begins a member of SIZE bytes, whose contents tar_stream_frames() brings.
+struct imp_error *tar_stream_begin(struct tar_stream *stream, const char *name,
+				   uint64_t size) MUST_CHECK;
+// SIZE bytes of whole or partial frames; with them CONTENT bytes of the member are complete.
+// TAR_FRAMES only.
+struct imp_error *tar_stream_frames(struct tar_stream *stream, const void *frames, size_t size,
+				    uint64_t content) MUST_CHECK;
 struct imp_error *tar_stream_link(struct tar_stream *stream, const char *name,
 				  const char *target) MUST_CHECK;
 

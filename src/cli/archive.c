@@ -40,7 +40,8 @@ static const struct option archive_rows[] = {
 	    "leave out what the archive BASE has, or BASE.json, its manifest"),
 	ROW(OPTION_FLAG, 0, "perf", NULL, perf,
 	    "as perf archive: for perf archive --unpack and tar into ~/.debug"),
-	ROW(OPTION_NUMBER, 0, "level", "N", level, "zstd's, 1 to 19 (6)"),
+	ROW(OPTION_NUMBER, 0, "level", "N", level,
+	    "compress all anew as one stream, by zstd's level 1 to 19"),
 	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads to compress with (all processors)"),
 	FINDING_OPTIONS(struct archive_options, naming),
 	{ .kind = OPTION_END },
@@ -139,6 +140,19 @@ static enum tar_compression compression_of(const char *output)
 	return ends_with(output, ".tar") ? TAR_PLAIN : TAR_ZSTD;
 }
 
+// The store that keeps compressed copies. Without one all is compressed.
+static struct store *open_copies(const struct archive_options *options, const struct log *log)
+{
+	_cleanup_free_ char *dir = naming_own_store(&options->naming);
+	struct store *store = NULL;
+	struct imp_error *err = dir ? store_open(dir, STORE_WRITE, log, &store) : NULL;
+	if (err)
+		log_message(log, LOG_DEBUG, "no compressed copies are kept: %s",
+			    imp_error_message(err));
+	imp_error_free(err);
+	return store;
+}
+
 // The newest of the recordings, so that packing them again makes the same bytes; or what
 // SOURCE_DATE_EPOCH says.
 static int64_t member_time(const struct operands *recordings)
@@ -170,17 +184,22 @@ static struct imp_error *write_pack(const struct packing *packing,
 				    const struct archive_options *options,
 				    const struct operands *recordings)
 {
-	enum { LEVEL = 6 };
 	_cleanup_free_ char *output = output_name(options, recordings);
 	if (!output)
 		return &imp_error_no_memory;
-	struct tar_options tar = { .compression = options->perf ? compression_of(output) : TAR_ZSTD,
-				   .level = options->level ? (int)options->level : LEVEL,
+	struct tar_options tar = { .compression = TAR_FRAMES,
+				   .level = (int)options->level,
 				   .workers = parallel_workers((unsigned)options->workers),
 				   .is_long = pack_has_two_builds(packing->pack),
 				   .time_s = member_time(recordings) };
-	struct imp_error *err =
-		pack_write(packing->pack, options->perf ? PACK_PERF : PACK_IMPRINT, output, &tar);
+	if (options->perf)
+		tar.compression = compression_of(output);
+	else if (options->level)
+		tar.compression = TAR_ZSTD;
+	_cleanup_store_ struct store *copies =
+		tar.compression == TAR_FRAMES ? open_copies(options, packing->log) : NULL;
+	struct imp_error *err = pack_write(packing->pack, options->perf ? PACK_PERF : PACK_IMPRINT,
+					   output, &tar, copies);
 	struct stat stat_;
 	if (!err && strcmp(output, "-") != 0 && !stat(output, &stat_))
 		log_message(packing->log, LOG_NOTE, "%s: %s, %zu objects", output,

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/needs.h"
 #include "cli/store_use.h"
+#include "store/packed.h"
 
 extern const struct command command_store_gc, command_store_du;
 
@@ -98,11 +99,16 @@ static int gc_run(const struct invocation *invocation, struct imp_error **err)
 		return EXIT_FAILED;
 	printf("%zu %s (%s), %zu kept (%s)\n", counts.gone, options->is_dry ? "would go" : "gone",
 	       units_size(counts.gone_bytes).text, counts.kept, units_size(counts.kept_bytes).text);
+	if (counts.copies_gone)
+		printf("%zu compressed copies %s (%s)\n", counts.copies_gone,
+		       options->is_dry ? "would go" : "gone",
+		       units_size(counts.copies_gone_bytes).text);
 	return EXIT_DONE;
 }
 
 struct usage {
 	uint64_t entries;
+	uint64_t copies, copies_bytes;
 	uint64_t objects[STORE_ROLES];
 	uint64_t bytes[STORE_ROLES];
 };
@@ -119,6 +125,14 @@ static struct imp_error *add_usage(void *arg, const struct store_entry *entry)
 	return NULL;
 }
 
+static struct imp_error *add_copy(void *arg, const struct packed_copy *copy)
+{
+	struct usage *usage = arg;
+	usage->copies++;
+	usage->copies_bytes += copy->size_bytes;
+	return NULL;
+}
+
 static void print_usage(const struct usage *usage)
 {
 	uint64_t bytes = 0;
@@ -132,6 +146,9 @@ static void print_usage(const struct usage *usage)
 	}
 	printf("%10s %8" PRIu64 " objects in %" PRIu64 " entries\n", units_size(bytes).text,
 	       objects, usage->entries);
+	if (usage->copies)
+		printf("%10s %8" PRIu64 " compressed copies\n",
+		       units_size(usage->copies_bytes).text, usage->copies);
 }
 
 static void print_usage_json(const struct usage *usage)
@@ -150,6 +167,11 @@ static void print_usage_json(const struct usage *usage)
 		json_end_object(&json);
 	}
 	json_end_object(&json);
+	json_key(&json, "compressed");
+	json_begin_object(&json);
+	json_member_uint(&json, "copies", usage->copies);
+	json_member_uint(&json, "bytes", usage->copies_bytes);
+	json_end_object(&json);
 	json_end_object(&json);
 }
 
@@ -161,6 +183,8 @@ static int du_run(const struct invocation *invocation, struct imp_error **err)
 	struct usage usage = { 0 };
 	if (!*err)
 		*err = store_walk(store, add_usage, &usage);
+	if (!*err)
+		*err = packed_walk(store, add_copy, &usage);
 	if (*err)
 		return EXIT_FAILED;
 	if (options->json)

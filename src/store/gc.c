@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/table.h"
+#include "store/packed.h"
 #include "store/root.h"
 
 struct aged {
@@ -17,6 +18,9 @@ struct collection {
 	const struct store_gc_options *options;
 	struct table keep;
 	ARRAY_OF(struct aged) aged;
+	struct {
+		ARRAY_OF(struct packed_copy);
+	} copies;
 	struct store_gc_counts counts;
 };
 
@@ -56,11 +60,50 @@ static int compare_age(const void *left, const void *right)
 	return strcmp(a->name.text, b->name.text);
 }
 
-static bool is_to_go(const struct collection *gc, const struct aged *aged)
+// Whether what was last used then goes.
+static bool is_to_go(const struct collection *gc, int64_t used_s)
 {
 	const struct store_gc_options *options = gc->options;
-	return (options->used_since_s && aged->used_s < options->used_since_s) ||
-	       (options->most_bytes && gc->counts.kept_bytes > options->most_bytes);
+	uint64_t bytes = gc->counts.kept_bytes + gc->counts.copies_kept_bytes;
+	return (options->used_since_s && used_s < options->used_since_s) ||
+	       (options->most_bytes && bytes > options->most_bytes);
+}
+
+static struct imp_error *note_copy(void *arg, const struct packed_copy *copy)
+{
+	struct collection *gc = arg;
+	gc->counts.copies_kept_bytes += copy->size_bytes;
+	struct packed_copy *slot = array_add(&gc->copies);
+	if (!slot)
+		return &imp_error_no_memory;
+	*slot = *copy;
+	return NULL;
+}
+
+static int compare_copies(const void *left, const void *right)
+{
+	const struct packed_copy *a = left;
+	const struct packed_copy *b = right;
+	if (a->used_s != b->used_s)
+		return a->used_s < b->used_s ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+// A reader that has one open keeps it until it is done: no lock is needed.
+static void collect_copies(struct collection *gc)
+{
+	if (gc->copies.count)
+		qsort(gc->copies.items, gc->copies.count, sizeof *gc->copies.items, compare_copies);
+	for (size_t i = 0; i < gc->copies.count; i++) {
+		const struct packed_copy *copy = &gc->copies.items[i];
+		if (!is_to_go(gc, copy->used_s))
+			return;
+		if (!gc->options->is_dry && !packed_remove(gc->store, copy))
+			continue;
+		gc->counts.copies_gone++;
+		gc->counts.copies_gone_bytes += copy->size_bytes;
+		gc->counts.copies_kept_bytes -= copy->size_bytes;
+	}
 }
 
 // What an entry that goes was, for who listens.
@@ -109,11 +152,15 @@ static struct imp_error *collect(struct collection *gc)
 		if (!table_insert(&gc->keep, build_id_hash(&gc->options->keep[i]), (uint32_t)i))
 			return &imp_error_no_memory;
 	struct imp_error *err = store_walk(gc->store, note_entry, gc);
+	if (!err)
+		err = packed_walk(gc->store, note_copy, gc);
 	if (err)
 		return err;
+	collect_copies(gc);
 	if (gc->aged.count)
 		qsort(gc->aged.items, gc->aged.count, sizeof *gc->aged.items, compare_age);
-	for (size_t i = 0; !err && i < gc->aged.count && is_to_go(gc, &gc->aged.items[i]); i++)
+	for (size_t i = 0; !err && i < gc->aged.count && is_to_go(gc, gc->aged.items[i].used_s);
+	     i++)
 		err = collect_one(gc, &gc->aged.items[i]);
 	return err;
 }
@@ -131,6 +178,7 @@ struct imp_error *store_gc(struct store *store, const struct store_gc_options *o
 	struct imp_error *err = collect(&gc);
 	table_fini(&gc.keep);
 	array_fini(&gc.aged);
+	array_fini(&gc.copies);
 	if (!err)
 		*ret = gc.counts;
 	return err;

@@ -13,6 +13,7 @@
 //	.imprint/journal/ab			where entries were seen, what was verified
 //	.imprint/paths/abc			the same sights, by the directory of their path
 //	.imprint/pins/ID			never to be collected
+//	.imprint/packed/ab/SHA256.METHOD	contents compressed, for archives
 //	.imprint/tmp/RANDOM			being written
 //	.imprint/damaged/NAME			set aside
 //

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "store/beneath.h"
+#include "store/packed.h"
 #include "store/root.h"
 #include "store/view.h"
 
@@ -39,11 +40,24 @@ bool entry_is_pinned(struct store *store, const struct entry_name *name)
 	return !faccessat(store->home, pin, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
+// What is taken out leaves nothing behind. Another entry of the same content loses them as well,
+// which costs time, no more.
+static void remove_copies(struct store *store, const struct entry_name *name)
+{
+	_cleanup_close_ int entry = store_entry_open(store, name, false);
+	_cleanup_store_objects_ struct store_objects objects = { 0 };
+	_cleanup_error_ struct imp_error *err = entry < 0 ? NULL
+							  : entry_objects(entry, name, &objects);
+	for (size_t i = 0; !err && i < objects.count; i++)
+		packed_remove_all(store, &objects.items[i].hash);
+}
+
 struct imp_error *entry_remove(struct store *store, const struct entry_name *name)
 {
 	struct tmp_name tmp = tmp_name_new();
 	struct entry_dir dir = entry_dir_of(name);
 	const char *last;
+	remove_copies(store, name);
 	_cleanup_close_ int parent = beneath_open_parent(store->root, dir.text, false, &last);
 	if (parent < 0 || renameat(parent, last, store->tmp, tmp.text) < 0)
 		return error_system(errno, "%s: cannot take %s out", store->dir, name->text);

@@ -70,7 +70,8 @@ static struct imp_error *check_version(struct store *store, bool *missing)
 
 static struct imp_error *open_for_writing(struct store *store)
 {
-	static const char *const rooms[] = { "hashes", "journal", "paths", "pins", "damaged" };
+	static const char *const rooms[] = { "hashes", "journal", "paths",
+					     "pins",   "packed",  "damaged" };
 	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
 		if (mkdirat(store->home, rooms[i], 0777) < 0 && errno != EEXIST)
 			return error_system(errno, "%s: cannot make .imprint/%s", store->dir,

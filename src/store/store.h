@@ -289,10 +289,15 @@ struct store_gc_options {
 
 struct store_gc_counts {
 	size_t kept, gone;
+	// Without the compressed copies.
 	uint64_t kept_bytes, gone_bytes;
+	// Compressed copies (store/packed.h).
+	size_t copies_gone;
+	uint64_t copies_kept_bytes, copies_gone_bytes;
 };
 
-// Frees space. What is pinned stays, and so does what was used while this runs.
+// Frees space: compressed copies first, which can be made again. What is pinned stays, and so does
+// what was used while this runs.
 struct imp_error *store_gc(struct store *store, const struct store_gc_options *options,
 			   struct store_gc_counts *ret) MUST_CHECK;
 
@@ -312,7 +317,7 @@ struct store_verify_counts {
 	// Set aside: other bytes than their name says, or of another build.
 	size_t damaged;
 	// Put right: names for other tools whose entry is gone, files that a writer left
-	// unfinished.
+	// unfinished, compressed copies that are not whole.
 	size_t names, leftovers;
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "store/packed.h"
 #include "store/root.h"
 #include "store/view.h"
 
@@ -14,6 +15,9 @@ struct verification {
 	struct store *store;
 	const struct store_verify_options *options;
 	ARRAY_OF(struct entry_name) names;
+	struct {
+		ARRAY_OF(struct packed_copy);
+	} copies;
 	pthread_mutex_t mutex;
 	struct store_verify_counts counts;
 };
@@ -107,14 +111,47 @@ static struct imp_error *verify_entry(void *arg, unsigned worker, size_t piece)
 	return err ? err : restore_names(all, entry, name);
 }
 
+static struct imp_error *note_copy(void *arg, const struct packed_copy *copy)
+{
+	struct verification *all = arg;
+	struct packed_copy *slot = array_add(&all->copies);
+	if (!slot)
+		return &imp_error_no_memory;
+	*slot = *copy;
+	return NULL;
+}
+
+static struct imp_error *verify_copy(void *arg, unsigned worker, size_t piece)
+{
+	(void)worker;
+	struct verification *all = arg;
+	const struct packed_copy *copy = &all->copies.items[piece];
+	bool is_right = false;
+	struct imp_error *err = packed_check(all->store, copy, &is_right);
+	if (err || is_right)
+		return err;
+	bool is_gone = store_is_writable(all->store) && packed_remove(all->store, copy);
+	log_message(all->store->log, LOG_WARNING, "%s/.imprint/packed/%.2s/%s: not whole%s",
+		    all->store->dir, copy->name, copy->name, is_gone ? ", removed" : "");
+	pthread_mutex_lock(&all->mutex);
+	all->counts.leftovers += is_gone;
+	pthread_mutex_unlock(&all->mutex);
+	return NULL;
+}
+
 static struct imp_error *verify(struct verification *all)
 {
 	struct imp_error *err = store_walk(all->store, note_name, all);
+	if (!err)
+		err = packed_walk(all->store, note_copy, all);
 	if (err)
 		return err;
 	all->counts.entries = all->names.count;
 	err = parallel_run(parallel_workers(all->options->workers), all->names.count, verify_entry,
 			   all);
+	if (!err)
+		err = parallel_run(parallel_workers(all->options->workers), all->copies.count,
+				   verify_copy, all);
 	if (err || !store_is_writable(all->store))
 		return err;
 	_cleanup_close_ int lock = -1;
@@ -134,6 +171,7 @@ struct imp_error *store_verify(struct store *store, const struct store_verify_op
 	struct imp_error *err = verify(&all);
 	(void)pthread_mutex_destroy(&all.mutex);
 	array_fini(&all.names);
+	array_fini(&all.copies);
 	if (!err)
 		*ret = all.counts;
 	return err;

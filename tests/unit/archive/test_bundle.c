@@ -44,7 +44,7 @@ static void pack_two(const struct scratch *scratch, const char *name)
 	CHECK_OK(pack_add_object(pack, &item, own.bytes, own.size, &is_new));
 	struct build_id lost = id_of("ffff");
 	CHECK_OK(pack_add_missing(pack, &lost, "/lib/lost.so"));
-	CHECK_OK(pack_write(pack, PACK_IMPRINT, scratch_path(scratch, name), &options));
+	CHECK_OK(pack_write(pack, PACK_IMPRINT, scratch_path(scratch, name), &options, NULL));
 }
 
 TEST(an_archive_is_put_into_a_store)
@@ -118,7 +118,7 @@ TEST(what_the_other_side_has_is_left_out)
 	item.id = id_of("abcdef03");
 	CHECK_OK(pack_add_object(pack, &item, fresh.bytes, fresh.size, NULL));
 	CHECK_OK(pack_leave_out(pack, &base));
-	CHECK_OK(pack_write(pack, PACK_IMPRINT, scratch_path(&scratch, "b"), &options));
+	CHECK_OK(pack_write(pack, PACK_IMPRINT, scratch_path(&scratch, "b"), &options, NULL));
 	struct bundle_target target = { .store = scratch.store };
 	_cleanup_manifest_ struct manifest manifest = { 0 };
 	REQUIRE_OK(bundle_read(scratch_path(&scratch, "b"), &target, &manifest));
@@ -231,7 +231,7 @@ TEST(an_object_of_another_build_than_claimed_is_refused)
 	REQUIRE_OK(pack_new(&pack));
 	struct store_item item = { .id = id_of("abcdef02") };
 	CHECK_OK(pack_add_object(pack, &item, bytes.bytes, bytes.size, NULL));
-	CHECK_OK(pack_write(pack, PACK_IMPRINT, scratch_path(&scratch, "hostile"), &options));
+	CHECK_OK(pack_write(pack, PACK_IMPRINT, scratch_path(&scratch, "hostile"), &options, NULL));
 	check_refused(&scratch, "its build ID is abcdef01, the manifest says abcdef02");
 	CHECK(!scratch_has(&scratch, "store/.build-id"));
 }
