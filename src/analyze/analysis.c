@@ -40,6 +40,7 @@ static struct imp_error *fill_origin(struct profile *profile, const struct recor
 	origin->lost_samples = survey->lost_samples;
 	origin->unreadable_samples = gathered->unreadable_samples;
 	origin->samples_without_address = gathered->samples_without_address;
+	origin->left_out = gathered->left_out;
 	origin->has_chains = gathered->has_chains;
 	memcpy(origin->chain_ends, gathered->walked.samples, sizeof origin->chain_ends);
 	memcpy(origin->chain_end_weights, gathered->walked.weight,
@@ -73,12 +74,15 @@ static struct imp_error *gather_into(struct profile *profile, struct recording *
 		.by_cgroup = options->by_cgroup,
 		.by_cgroup_id = options->by_cgroup_id,
 		.has_no_times = survey->uses_positions,
+		.choice = options->choice,
 	};
 	_cleanup_(cleanup_stack_walk) struct stack_walk *walk = NULL;
 	struct gathered gathered = { .samples = 0 };
 	struct deferred_chains *deferred = NULL;
 	struct imp_error *err = NULL;
-	if (options->finder && options->with_chains)
+	if (options->choice)
+		err = sample_choice_settle(options->choice, recording_features(recording));
+	if (!err && options->finder && options->with_chains)
 		err = stack_walk_new(recording, survey->timeline, options->finder, &walk);
 	if (!err && options->with_chains)
 		err = deferred_chains_new(recording, survey, &deferred);

@@ -4,6 +4,7 @@
 #ifndef ANALYZE_ANALYSIS_H
 #define ANALYZE_ANALYSIS_H
 
+#include "analyze/sample_choice.h"
 #include "base/log.h"
 #include "find/finder.h"
 #include "profile/profile.h"
@@ -24,6 +25,8 @@ struct analysis_options {
 	// With whole chains: finds the images by which copied stacks (--call-graph dwarf) become
 	// callers. Lent; NULL: such samples show their own address only.
 	struct finder *finder;
+	// Which samples are meant; NULL: all. Lent, and settled here.
+	struct sample_choice *choice;
 };
 
 // Reads the recording at PATH ("-" for standard input). The profile is settled and has no names.

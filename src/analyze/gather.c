@@ -271,6 +271,10 @@ static struct imp_error *add_sample(struct gathering *gathering, struct worker *
 	}
 	struct gathered *sums = &worker->sums;
 	uint64_t time = gathering->options->has_no_times ? record->position : sample.time;
+	if (!sample_choice_takes(gathering->options->choice, gathering->timeline, &sample, time)) {
+		sums->left_out++;
+		return NULL;
+	}
 	if (sample.has_time)
 		note_time(sums, sample.time);
 	if (!sample.has_tid)
@@ -313,6 +317,7 @@ static struct imp_error *merge(struct worker *into, struct worker *from)
 	if (!err)
 		err = stack_walk_sums_merge(&sums->walked, &others->walked);
 	sums->samples += others->samples;
+	sums->left_out += others->left_out;
 	sums->unreadable_samples += others->unreadable_samples;
 	sums->samples_without_address += others->samples_without_address;
 	sums->unjoined_chains += others->unjoined_chains;

@@ -5,6 +5,7 @@
 #define ANALYZE_GATHER_H
 
 #include "analyze/deferred.h"
+#include "analyze/sample_choice.h"
 #include "analyze/stack_walk.h"
 #include "perfdata/recording.h"
 #include "profile/tally.h"
@@ -23,12 +24,16 @@ struct gather_options {
 	const struct deferred_chains *deferred;
 	// How copied stacks become callers; NULL: not at all. Lent.
 	struct stack_walk *walk;
+	// Which samples are meant; NULL: all. Lent.
+	const struct sample_choice *choice;
 };
 
 struct gathered {
 	// Objects of its spots are numbers of the timeline's images.
 	struct tally tally;
 	uint64_t samples, unreadable_samples, samples_without_address;
+	// Samples that the choice does not take.
+	uint64_t left_out;
 	// Samples whose chain lacks its user part, which was to come in a later record.
 	uint64_t unjoined_chains;
 	// Of the samples that have a time.

@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "base/buffer.h"
 #include "cli/archived.h"
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/naming.h"
@@ -22,6 +23,7 @@ struct export_options {
 	bool is_quiet;
 	unsigned verbose;
 	uint64_t workers;
+	struct choice choice;
 	struct naming naming;
 	struct debuginfod debuginfod;
 };
@@ -39,6 +41,8 @@ static const struct option export_rows[] = {
 	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads (one for each processor)"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
+	CHOICE_OPTIONS(struct export_options, choice),
+	NARROWING_OPTIONS(struct export_options, choice),
 	NAMING_OPTIONS(struct export_options, naming),
 	DEBUGINFOD_OPTIONS(struct export_options, debuginfod),
 	{ .kind = OPTION_END },
@@ -86,10 +90,13 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 	struct export_options *options = invocation->options;
 	terminal_set_level(options->is_quiet, options->verbose);
 	const struct exporter *exporter = NULL;
+	_cleanup_(chosen_fini) struct chosen chosen = { .is_everything = false };
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
 	*err = invocation->operands.count > 1 ? error_new(IMP_ERR_USAGE, "one recording at a time")
 					      : choose(options, &exporter);
+	if (!*err)
+		*err = choice_read(&options->choice, &chosen);
 	if (*err)
 		return EXIT_FAILED;
 	const char *path = options->input		? options->input
@@ -102,6 +109,7 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 		.with_chains = true,
 		.by_pid = exporter->wants_threads,
 		.by_tid = exporter->wants_threads,
+		.choice = chosen_samples(&chosen),
 	};
 	*err = archived_open(&path, &options->naming, invocation->log, &archive);
 	enum naming_depth depth = exporter->wants_lines ? NAMING_LINES : NAMING_FUNCTIONS;
@@ -110,6 +118,8 @@ static int export_run(const struct invocation *invocation, struct imp_error **er
 					invocation->log);
 	if (!*err)
 		*err = naming_analyze(&options->naming, path, &analysis, depth, &profile);
+	if (!*err)
+		*err = chosen_narrow(&chosen, profile);
 	if (profile)
 		profile->origin.asked_servers = options->debuginfod.servers != NULL;
 	if (!*err) {

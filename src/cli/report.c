@@ -5,6 +5,7 @@
 
 #include "analyze/analysis.h"
 #include "cli/archived.h"
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/naming.h"
@@ -27,6 +28,7 @@ struct report_options {
 	bool is_quiet;
 	unsigned verbose;
 	uint64_t workers;
+	struct choice choice;
 	struct naming naming;
 	struct debuginfod debuginfod;
 };
@@ -74,6 +76,8 @@ static const struct option report_rows[] = {
 	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads (one for each processor)"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "rows only, no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
+	CHOICE_OPTIONS(struct report_options, choice),
+	NARROWING_OPTIONS(struct report_options, choice),
 	NAMING_OPTIONS(struct report_options, naming),
 	DEBUGINFOD_OPTIONS(struct report_options, debuginfod),
 	{ .kind = OPTION_END },
@@ -197,7 +201,7 @@ static struct imp_error *prepare(struct report *report)
 	bool has_lines = has_column(&report->columns, "srcline");
 	report->wants_lines = has_chains || has_lines;
 	report->wants_names = options->as_json || report->chains.is_wanted || has_lines ||
-			      has_column(&report->columns, "sym");
+			      has_column(&report->columns, "sym") || options->choice.functions;
 	return err;
 }
 
@@ -206,10 +210,13 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 	struct report_options *options = invocation->options;
 	terminal_set_level(options->is_quiet, options->verbose);
 	struct report report = { .options = options };
+	_cleanup_(chosen_fini) struct chosen chosen = { .is_everything = false };
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
 	*err = invocation->operands.count > 1 ? error_new(IMP_ERR_USAGE, "one recording at a time")
 					      : prepare(&report);
+	if (!*err)
+		*err = choice_read(&options->choice, &chosen);
 	if (*err)
 		return EXIT_FAILED;
 	const char *path = options->input		? options->input
@@ -226,6 +233,7 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 		.by_cpu = has_column(&report.columns, "cpu"),
 		.by_cgroup = has_column(&report.columns, "cgroup"),
 		.by_cgroup_id = has_column(&report.columns, "cgroup_id"),
+		.choice = chosen_samples(&chosen),
 	};
 	*err = archived_open(&path, &options->naming, invocation->log, &archive);
 	enum naming_depth depth = !report.wants_names  ? NAMING_NONE
@@ -236,6 +244,8 @@ static int report_run(const struct invocation *invocation, struct imp_error **er
 					invocation->log);
 	if (!*err)
 		*err = naming_analyze(&options->naming, path, &analysis, depth, &profile);
+	if (!*err)
+		*err = chosen_narrow(&chosen, profile);
 	if (profile)
 		profile->origin.asked_servers = options->debuginfod.servers != NULL;
 	if (!*err) {

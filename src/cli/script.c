@@ -5,6 +5,7 @@
 
 #include "analyze/replay.h"
 #include "cli/archived.h"
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/naming.h"
@@ -21,6 +22,7 @@ struct script_options {
 	bool has_nanoseconds;
 	bool is_quiet;
 	unsigned verbose;
+	struct choice choice;
 	struct naming naming;
 	struct debuginfod debuginfod;
 };
@@ -47,6 +49,7 @@ static const struct option script_rows[] = {
 	ROW(OPTION_FLAG, 0, "ns", NULL, has_nanoseconds, "times to the nanosecond"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
+	CHOICE_OPTIONS(struct script_options, choice),
 	NAMING_OPTIONS(struct script_options, naming),
 	DEBUGINFOD_OPTIONS(struct script_options, debuginfod),
 	{ .kind = OPTION_END },
@@ -126,7 +129,7 @@ static uint64_t wanted_types(const struct script_options *options)
 }
 
 static struct imp_error *print_all(const struct script_options *options, const struct log *log,
-				   const char *path, struct finder *finder,
+				   const char *path, struct finder *finder, struct chosen *chosen,
 				   struct script_lines *lines)
 {
 	_cleanup_(cleanup_recording) struct recording *recording = NULL;
@@ -151,6 +154,11 @@ static struct imp_error *print_all(const struct script_options *options, const s
 		return err;
 	lines->walker = walker;
 	lines->survey = survey;
+	if (chosen_samples(chosen))
+		err = sample_choice_settle(chosen_samples(chosen), recording_features(recording));
+	if (err)
+		return err;
+	lines->choice = chosen_samples(chosen);
 	lines->event_width = longest_name(recording_events(recording));
 	struct replay_options replay_options = { .types = wanted_types(options),
 						 .take = take,
@@ -166,9 +174,12 @@ static int script_run(const struct invocation *invocation, struct imp_error **er
 				      .has_nanoseconds = options->has_nanoseconds,
 				      .no_chains = options->no_chains };
 	struct finder *finder = NULL;
+	_cleanup_(chosen_fini) struct chosen chosen = { .is_everything = false };
 	_cleanup_(cleanup_bundle) struct bundle *archive = NULL;
 	*err = invocation->operands.count > 1 ? error_new(IMP_ERR_USAGE, "one recording at a time")
 					      : choose_fields(options->fields, lines.shows);
+	if (!*err)
+		*err = choice_read(&options->choice, &chosen);
 	const char *path = options->input		? options->input
 			   : invocation->operands.count ? invocation->operands.items[0]
 							: "perf.data";
@@ -183,7 +194,7 @@ static int script_run(const struct invocation *invocation, struct imp_error **er
 		*err = naming_symbolizer(&options->naming, invocation->log, finder,
 					 &lines.symbolizer);
 	if (!*err)
-		*err = print_all(options, invocation->log, path, finder, &lines);
+		*err = print_all(options, invocation->log, path, finder, &chosen, &lines);
 	script_lines_fini(&lines);
 	symbolizer_free(lines.symbolizer);
 	finder_free(finder);

@@ -203,6 +203,9 @@ struct imp_error *script_print_sample(struct script_lines *lines, const struct r
 		imp_error_free(err);
 		return NULL;
 	}
+	uint64_t place = lines->survey->uses_positions ? record->position : sample.time;
+	if (!sample_choice_takes(lines->choice, lines->survey->timeline, &sample, place))
+		return NULL;
 	const bool *shows = lines->shows;
 	struct head head = {
 		.pid = sample.pid,

@@ -4,6 +4,7 @@
 #define CLI_SCRIPT_LINE_H
 
 #include "analyze/deferred.h"
+#include "analyze/sample_choice.h"
 #include "analyze/stack_walk.h"
 #include "analyze/survey.h"
 #include "symbolize/symbolizer.h"
@@ -44,6 +45,8 @@ struct script_lines {
 	bool has_nanoseconds;
 	// Only the sampled address, though there are call chains.
 	bool no_chains;
+	// Which samples are meant; NULL: all. Lent.
+	const struct sample_choice *choice;
 	// Width of the longest event's name.
 	int event_width;
 	struct timeline_cache cache;

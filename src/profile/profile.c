@@ -71,19 +71,27 @@ struct imp_error *profile_add_event(struct profile *profile, const char *name)
 	return NULL;
 }
 
-// Each node's samples belong to the event of its root; a parent stands before its children.
-static struct imp_error *sum_events(struct profile *profile)
+uint32_t *profile_node_events(const struct profile *profile)
 {
 	const struct tally *tally = &profile->tally;
-	_cleanup_free_ uint32_t *events = malloc(tally->nodes.count * sizeof *events + 1);
-	if (!events)
-		return &imp_error_no_memory;
-	for (size_t i = 0; i < tally->nodes.count; i++) {
+	uint32_t *events = malloc(tally->nodes.count * sizeof *events + 1);
+	for (size_t i = 0; events && i < tally->nodes.count; i++) {
 		const struct stack_node *node = &tally->nodes.items[i];
 		events[i] = stack_node_is_root(node) ? tally->roots.items[node->spot].event
 						     : events[node->parent];
-		profile->events.items[events[i]].samples += node->samples;
-		profile->events.items[events[i]].weight += node->weight;
+	}
+	return events;
+}
+
+static struct imp_error *sum_events(struct profile *profile)
+{
+	const struct tally *tally = &profile->tally;
+	_cleanup_free_ uint32_t *events = profile_node_events(profile);
+	if (!events)
+		return &imp_error_no_memory;
+	for (size_t i = 0; i < tally->nodes.count; i++) {
+		profile->events.items[events[i]].samples += tally->nodes.items[i].samples;
+		profile->events.items[events[i]].weight += tally->nodes.items[i].weight;
 	}
 	return NULL;
 }

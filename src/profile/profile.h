@@ -65,6 +65,8 @@ struct profile_origin {
 	uint64_t lost_events, lost_samples;
 	// Samples that could not be read, and samples that carry no address.
 	uint64_t unreadable_samples, samples_without_address;
+	// Samples that were not asked for, and are counted nowhere else.
+	uint64_t left_out;
 	bool has_chains;
 	// Servers were asked for what is not here, so that asking again is no use.
 	bool asked_servers;
@@ -99,6 +101,10 @@ struct imp_error *profile_add_event(struct profile *profile, const char *name) M
 // To be called when the tally and the objects are complete: sums the events up, finds which
 // objects are the same and what to call them, and makes room for names (all unknown at first).
 struct imp_error *profile_settle(struct profile *profile) MUST_CHECK;
+
+// For each node of the tally the event of its root: a parent stands before its children. The
+// caller's to free; NULL without memory.
+uint32_t *profile_node_events(const struct profile *profile);
 
 static inline const char *profile_string(const struct profile *profile, uint32_t number)
 {

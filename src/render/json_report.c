@@ -49,6 +49,7 @@ static void write_counts(struct writing *writing, const struct summary *summary)
 	const struct profile_origin *origin = &writing->profile->origin;
 	struct json *json = &writing->json;
 	json_member_uint(json, "samples", summary->samples);
+	json_member_uint(json, "left_out", origin->left_out);
 	json_key(json, "lost");
 	json_begin_object(json);
 	json_member_uint(json, "events", origin->lost_events);

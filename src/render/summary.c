@@ -180,6 +180,9 @@ static void print_counts(const struct summary *summary, FILE *out)
 		fprintf(out, "; %llu samples carry no address",
 			(unsigned long long)origin->samples_without_address);
 	putc('\n', out);
+	if (origin->left_out)
+		fprintf(out, "# Only what was chosen: %llu samples are left out\n",
+			(unsigned long long)origin->left_out);
 }
 
 static void print_identities(const struct summary *summary, FILE *out)
