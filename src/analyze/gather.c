@@ -9,6 +9,7 @@
 
 #include "analyze/chain.h"
 #include "analyze/stack_memo.h"
+#include "analyze/stack_queue.h"
 
 // What a sample's task is known by. Texts and sets are the timeline's: the same at the same
 // address.
@@ -23,6 +24,7 @@ struct worker {
 	struct gathered sums;
 	struct timeline_cache cache;
 	struct stack_memo memo;
+	struct stack_queue queue;
 	struct chain chain;
 	// NULL: copied stacks are left alone.
 	struct stack_walker *walker;
@@ -169,57 +171,58 @@ static struct spot find_spot(struct gathering *gathering, struct worker *worker,
 
 // A sample of which no address is known still counts.
 static struct imp_error *add_nowhere(struct worker *worker, const struct sample *sample,
-				     uint32_t *node)
+				     struct stack_key *key)
 {
 	struct spot spot = { .object = NO_NUMBER,
 			     .reason = UNKNOWN_NO_ADDRESS,
 			     .cpumode = (uint8_t)sample->cpumode };
-	return tally_call(&worker->sums.tally, *node, &spot, node);
+	return stack_queue_step(&worker->queue, &spot, key);
 }
 
-// Goes from *NODE down by the chain's entry INDEX.
+// Goes from *KEY down by the chain's entry INDEX.
 static struct imp_error *add_entry(struct gathering *gathering, struct worker *worker,
-				   struct located *located, size_t index, uint32_t *node)
+				   struct located *located, size_t index, struct stack_key *key)
 {
 	struct spot spot =
 		find_spot(gathering, worker, located, &worker->chain.entries.items[index]);
-	return tally_call(&worker->sums.tally, *node, &spot, node);
+	return stack_queue_step(&worker->queue, &spot, key);
 }
 
-// From the root *NODE to the node of SAMPLE's callers: by memory as far as it goes, then by
-// locating frame after frame.
+// From ROOT to SAMPLE's callers, whose stack's key *KEY becomes: by memory as far as it goes, then
+// by locating frame after frame.
 static struct imp_error *find_callers(struct gathering *gathering, struct worker *worker,
-				      struct located *located, uint32_t *node)
+				      struct located *located, uint32_t root, struct stack_key *key)
 {
 	struct stack_memo *memo = &worker->memo;
 	size_t count = worker->chain.entries.count, known = 1;
-	struct imp_error *err = stack_memo_ask(memo, &worker->chain, *node, located->sample->pid);
+	struct imp_error *err = stack_memo_ask(memo, &worker->chain, root, located->sample->pid);
 	if (err)
 		return err;
-	while (known < count && !stack_memo_holds(memo, known, located->time))
+	const struct stack_memo_slot *slot = NULL;
+	while (known < count && !(slot = stack_memo_find(memo, known, located->time)))
 		known++;
-	if (known < count) {
-		const struct stack_memo_slot *slot = stack_memo_slot(memo, known);
-		*node = slot->node;
+	if (slot) {
+		*key = slot->place;
 		located->from = slot->from;
 		located->to = slot->to;
 	}
+	stack_queue_begin(&worker->queue, key);
 	for (size_t i = known; i-- > 1;) {
-		err = add_entry(gathering, worker, located, i, node);
+		err = add_entry(gathering, worker, located, i, key);
 		if (err)
 			return err;
-		*stack_memo_slot(memo, i) = (struct stack_memo_slot){ memo->keys.items[i],
-								      located->from, located->to,
-								      *node };
+		stack_memo_keep(memo, i, key, located->from, located->to);
 	}
 	return NULL;
 }
 
-// From the root *NODE to the node of SAMPLE's stack.
+// Queues the stack of SAMPLE, which begins at ROOT.
 static struct imp_error *find_stack(struct gathering *gathering, struct worker *worker,
-				    const struct sample *sample, uint64_t time, uint32_t *node)
+				    const struct sample *sample, uint64_t time,
+				    const struct stack_place *root)
 {
 	struct located located = { sample, time, 0, UINT64_MAX };
+	struct stack_key key = root->key;
 	bool is_missing = false;
 	bool needs_callers = gathering->options->with_chains || worker->walker;
 	struct imp_error *err = needs_callers ? chain_read(sample, &worker->chain)
@@ -232,11 +235,14 @@ static struct imp_error *find_stack(struct gathering *gathering, struct worker *
 	if (err)
 		return err;
 	worker->sums.unjoined_chains += is_missing;
-	if (!worker->chain.entries.count)
-		return add_nowhere(worker, sample, node);
 	if (gathering->options->with_chains && worker->chain.entries.count > 1)
-		err = find_callers(gathering, worker, &located, node);
-	return err ? err : add_entry(gathering, worker, &located, 0, node);
+		err = find_callers(gathering, worker, &located, root->node, &key);
+	else
+		stack_queue_begin(&worker->queue, &key);
+	if (err)
+		return err;
+	return worker->chain.entries.count ? add_entry(gathering, worker, &located, 0, &key)
+					   : add_nowhere(worker, sample, &key);
 }
 
 static void note_time(struct gathered *sums, uint64_t time)
@@ -279,16 +285,18 @@ static struct imp_error *add_sample(struct gathering *gathering, struct worker *
 		note_time(sums, sample.time);
 	if (!sample.has_tid)
 		sample.pid = sample.tid = (uint32_t)-1;
-	uint32_t task, node;
+	uint32_t task;
+	struct stack_place root;
 	err = find_task(gathering, worker, &sample, time, &task);
 	if (!err)
 		err = tally_root(&sums->tally, (uint32_t)(sample.event - gathering->events->items),
-				 task, &node);
+				 task, &root);
 	if (!err)
-		err = find_stack(gathering, worker, &sample, time, &node);
+		err = find_stack(gathering, worker, &sample, time, &root);
+	if (!err)
+		err = stack_queue_end(&worker->queue, &sums->tally, sample.period);
 	if (err)
 		return err;
-	tally_add(&sums->tally, node, 1, sample.period);
 	sums->samples++;
 	sums->samples_without_address += !sample.has_ip;
 	sums->has_chains |= sample.chain.count > 0 || worker->chain.entries.count > 1;
@@ -307,7 +315,7 @@ static struct imp_error *visit(void *arg, unsigned number, struct chunk *chunk)
 		if (err)
 			return err;
 	}
-	return NULL;
+	return stack_queue_flush(&worker->queue, &worker->sums.tally);
 }
 
 static struct imp_error *merge(struct worker *into, struct worker *from)
@@ -340,7 +348,7 @@ static struct imp_error *merge(struct worker *into, struct worker *from)
 
 static struct imp_error *workers_init(struct gathering *gathering)
 {
-	struct chain_key seed = { 0 };
+	struct stack_key seed = { 0 };
 	// Without a seed that nobody knows, chains could be made that meet: no worse than that.
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
 		seed.first = (uintptr_t)gathering;
@@ -361,6 +369,7 @@ static void workers_fini(struct gathering *gathering)
 	for (unsigned i = 0; gathering->workers && i < gathering->worker_count; i++) {
 		gathered_fini(&gathering->workers[i].sums);
 		stack_memo_fini(&gathering->workers[i].memo);
+		stack_queue_fini(&gathering->workers[i].queue);
 		array_fini(&gathering->workers[i].chain.entries);
 		stack_walker_free(gathering->workers[i].walker);
 	}

@@ -6,23 +6,26 @@
 
 #include "base/hash.h"
 
-struct imp_error *stack_memo_init(struct stack_memo *memo, const struct chain_key *seed)
+struct imp_error *stack_memo_init(struct stack_memo *memo, const struct stack_key *seed)
 {
 	memo->seed = *seed;
+	memo->marks = calloc(STACK_MEMO_SLOTS, sizeof *memo->marks);
 	memo->slots = calloc(STACK_MEMO_SLOTS, sizeof *memo->slots);
-	return memo->slots ? NULL : &imp_error_no_memory;
+	return memo->marks && memo->slots ? NULL : &imp_error_no_memory;
 }
 
 void stack_memo_fini(struct stack_memo *memo)
 {
+	free(memo->marks);
 	free(memo->slots);
+	memo->marks = NULL;
 	memo->slots = NULL;
 	array_fini(&memo->keys);
 }
 
 // Two hashes whose states differ from the first word on. TAG goes in beside the word, so that no
 // word can stand for it.
-static inline void mix(struct chain_key *key, uint64_t tag, uint64_t word)
+static inline void mix(struct stack_key *key, uint64_t tag, uint64_t word)
 {
 	key->first = hash_mix(key->first + tag, word);
 	key->second = hash_mix(key->second - tag, ~word);
@@ -42,7 +45,7 @@ struct imp_error *stack_memo_ask(struct stack_memo *memo, const struct chain *ch
 	if (!array_reserve(&memo->keys, count))
 		return &imp_error_no_memory;
 	memo->keys.count = count;
-	struct chain_key key = memo->seed;
+	struct stack_key key = memo->seed;
 	mix(&key, 0, root);
 	for (size_t i = count; i-- > 0;) {
 		const struct chain_entry *entry = &chain->entries.items[i];

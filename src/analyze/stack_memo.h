@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
-// Remembers which nodes of a tally the callers in call chains became, so that what was seen before
+// Remembers which stacks of a tally the callers in call chains became, so that what was seen before
 // is not located again.
 //
 // Each beginning of a chain, from the outermost caller on, is known by 128 bits of a hash with a
@@ -10,31 +10,32 @@
 #define ANALYZE_STACK_MEMO_H
 
 #include "analyze/chain.h"
-
-struct chain_key {
-	uint64_t first, second;
-};
+#include "profile/tally.h"
 
 struct stack_memo_slot {
-	struct chain_key key;
+	// The second half of the chain's key.
+	uint64_t rest;
 	// From the first until before the second of these times.
 	uint64_t from, to;
-	// The tally's node.
-	uint32_t node;
+	// Of the stack in the tally.
+	struct stack_key place;
 };
 
 enum { STACK_MEMO_SLOTS = 1 << 15 };
 
 struct stack_memo {
+	// The first halves of the slots' keys stand apart: most looks find another chain's, and
+	// these are few enough to be near.
+	uint64_t *marks;
 	struct stack_memo_slot *slots;
-	struct chain_key seed;
+	struct stack_key seed;
 	// Of the chain given last: the key of what is called from its entry I (the entry and its
 	// callers).
-	ARRAY_OF(struct chain_key) keys;
+	ARRAY_OF(struct stack_key) keys;
 };
 
 // SEED is the same for all memos of a run.
-struct imp_error *stack_memo_init(struct stack_memo *memo, const struct chain_key *seed) MUST_CHECK;
+struct imp_error *stack_memo_init(struct stack_memo *memo, const struct stack_key *seed) MUST_CHECK;
 void stack_memo_fini(struct stack_memo *memo);
 
 // Computes the keys of CHAIN's entries below the node ROOT in process PID. Chains that stay in the
@@ -42,18 +43,27 @@ void stack_memo_fini(struct stack_memo *memo);
 struct imp_error *stack_memo_ask(struct stack_memo *memo, const struct chain *chain, uint32_t root,
 				 uint32_t pid) MUST_CHECK;
 
-// The slot for entry INDEX of the chain asked for last: what stands there may be another chain's.
-static inline struct stack_memo_slot *stack_memo_slot(const struct stack_memo *memo, size_t index)
+// What is remembered of entry INDEX of the chain asked for last, at TIME; NULL when nothing is.
+static inline const struct stack_memo_slot *stack_memo_find(const struct stack_memo *memo,
+							    size_t index, uint64_t time)
 {
-	return &memo->slots[memo->keys.items[index].first % STACK_MEMO_SLOTS];
+	const struct stack_key *key = &memo->keys.items[index];
+	size_t at = key->first % STACK_MEMO_SLOTS;
+	if (memo->marks[at] != key->first)
+		return NULL;
+	const struct stack_memo_slot *slot = &memo->slots[at];
+	bool holds = slot->rest == key->second && time >= slot->from && time < slot->to;
+	return holds ? slot : NULL;
 }
 
-static inline bool stack_memo_holds(const struct stack_memo *memo, size_t index, uint64_t time)
+// Remembers PLACE for that entry, from FROM until before TO.
+static inline void stack_memo_keep(const struct stack_memo *memo, size_t index,
+				   const struct stack_key *place, uint64_t from, uint64_t to)
 {
-	const struct chain_key *key = &memo->keys.items[index];
-	const struct stack_memo_slot *slot = stack_memo_slot(memo, index);
-	return slot->key.first == key->first && slot->key.second == key->second &&
-	       time >= slot->from && time < slot->to;
+	const struct stack_key *key = &memo->keys.items[index];
+	size_t at = key->first % STACK_MEMO_SLOTS;
+	memo->marks[at] = key->first;
+	memo->slots[at] = (struct stack_memo_slot){ key->second, from, to, *place };
 }
 
 #endif

@@ -60,6 +60,13 @@ static inline bool table_next(const struct table *table, struct table_probe *pro
 	return false;
 }
 
+// Has the place where HASH would be brought near, for a search that is to come.
+static inline void table_prefetch(const struct table *table, uint64_t hash)
+{
+	if (table->slots)
+		__builtin_prefetch(&table->slots[(uint32_t)(hash ^ hash >> 32) & table->mask]);
+}
+
 // Adds INDEX (at most UINT32_MAX - 1) under HASH; equal keys are the caller's business. False when
 // memory ran out.
 bool table_insert(struct table *table, uint64_t hash, uint32_t index)

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
-
 void tally_fini(struct tally *tally)
 {
 	strings_fini(&tally->strings);
@@ -18,8 +15,7 @@ void tally_fini(struct tally *tally)
 	table_fini(&tally->task_table);
 	table_fini(&tally->spot_table);
 	table_fini(&tally->root_table);
-	free(tally->node_slots);
-	tally->node_slots = NULL;
+	table_fini(&tally->node_table);
 }
 
 bool task_equal(const struct task *a, const struct task *b)
@@ -80,13 +76,6 @@ static bool spot_equal(const struct spot *a, const struct spot *b)
 	       a->reason == b->reason && a->cpumode == b->cpumode;
 }
 
-// All that is beside the offset, in one word.
-static uint64_t spot_traits(const struct spot *spot)
-{
-	return (uint64_t)spot->object << 24 | (uint64_t)spot->reason << 16 |
-	       (uint64_t)spot->cpumode << 8 | spot->is_return;
-}
-
 struct imp_error *tally_spot(struct tally *tally, const struct spot *spot, uint32_t *ret)
 {
 	uint64_t hash = hash_mix(hash_mix(0, spot->offset), spot_traits(spot));
@@ -103,26 +92,37 @@ struct imp_error *tally_spot(struct tally *tally, const struct spot *spot, uint3
 }
 
 static struct imp_error *node_add(struct tally *tally, uint32_t parent, uint32_t spot,
-				  uint32_t *ret)
+				  uint64_t mark, uint32_t *ret)
 {
 	struct stack_node *fresh = is_full(tally->nodes.count) ? NULL : array_add(&tally->nodes);
 	if (!fresh)
 		return &imp_error_no_memory;
 	fresh->parent = parent;
 	fresh->spot = spot;
+	fresh->mark = mark;
 	*ret = (uint32_t)tally->nodes.count - 1;
 	return NULL;
 }
 
-struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task, uint32_t *ret)
+static struct stack_key root_key(const struct tally *tally, uint32_t event, uint32_t task)
 {
-	uint64_t hash = hash_mix(hash_mix(0, event), task);
-	struct table_probe probe = table_probe(&tally->root_table, hash);
+	return (struct stack_key){
+		.first = hash_mix(hash_mix(tally->seed, event), task),
+		.second = hash_mix(hash_mix(~tally->seed, task), event),
+	};
+}
+
+struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task,
+			     struct stack_place *ret)
+{
+	struct stack_place place = { .key = root_key(tally, event, task) };
+	struct table_probe probe = table_probe(&tally->root_table, place.key.second);
 	uint32_t number;
 	while (table_next(&tally->root_table, &probe, &number)) {
 		const struct stack_root *root = &tally->roots.items[number];
 		if (root->event == event && root->task == task) {
-			*ret = root->node;
+			place.node = root->node;
+			*ret = place;
 			return NULL;
 		}
 	}
@@ -131,76 +131,44 @@ struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task,
 	if (!fresh)
 		return &imp_error_no_memory;
 	*fresh = (struct stack_root){ .event = event, .task = task };
-	struct imp_error *err = node_add(tally, NO_NUMBER, number, &fresh->node);
+	struct imp_error *err = node_add(tally, NO_NUMBER, number, place.key.first, &fresh->node);
 	if (err)
 		return err;
-	*ret = fresh->node;
-	return table_insert(&tally->root_table, hash, number) ? NULL : &imp_error_no_memory;
+	place.node = fresh->node;
+	*ret = place;
+	bool is_known = table_insert(&tally->root_table, place.key.second, number) &&
+			table_insert(&tally->node_table, place.key.second, place.node);
+	return is_known ? NULL : &imp_error_no_memory;
 }
 
-static size_t slot_find(const struct node_slot *slots, size_t mask, const struct node_slot *wanted)
+struct imp_error *tally_add_call(struct tally *tally, uint32_t parent, const struct spot *spot,
+				 const struct stack_key *key, uint32_t *ret)
 {
-	size_t at = wanted->first & mask;
-	while (slots[at].node &&
-	       (slots[at].first != wanted->first || slots[at].second != wanted->second))
-		at = (at + 1) & mask;
-	return at;
-}
-
-// Keeps at least a quarter of the slots free.
-static struct imp_error *slots_reserve(struct tally *tally)
-{
-	size_t old_room = tally->node_slots ? tally->node_slot_mask + 1 : 0;
-	if (tally->nodes.count < old_room / 4 * 3)
-		return NULL;
-	size_t room = old_room ? old_room * 2 : 64;
-	struct node_slot *slots = calloc(room, sizeof *slots);
-	if (!slots)
-		return &imp_error_no_memory;
-	memory_is_big(slots, room * sizeof *slots);
-	for (size_t i = 0; i < old_room; i++)
-		if (tally->node_slots[i].node)
-			slots[slot_find(slots, room - 1, &tally->node_slots[i])] =
-				tally->node_slots[i];
-	free(tally->node_slots);
-	tally->node_slots = slots;
-	tally->node_slot_mask = room - 1;
-	return NULL;
-}
-
-struct imp_error *tally_call(struct tally *tally, uint32_t parent, const struct spot *spot,
-			     uint32_t *ret)
-{
-	struct imp_error *err = slots_reserve(tally);
-	if (err)
-		return err;
-	// Two hashes that take the words in another order: one collision says nothing of the other.
-	uint64_t traits = spot_traits(spot);
-	struct node_slot wanted = {
-		.first = hash_mix(hash_mix(hash_mix(tally->seed, parent), spot->offset), traits),
-		.second = (uint32_t)hash_mix(hash_mix(hash_mix(~tally->seed, spot->offset), traits),
-					     parent),
-	};
-	struct node_slot *slot =
-		&tally->node_slots[slot_find(tally->node_slots, tally->node_slot_mask, &wanted)];
-	if (slot->node) {
-		*ret = slot->node - 1;
-		return NULL;
-	}
 	uint32_t number;
-	err = tally_spot(tally, spot, &number);
+	struct imp_error *err = tally_spot(tally, spot, &number);
 	if (!err)
-		err = node_add(tally, parent, number, ret);
+		err = node_add(tally, parent, number, key->first, ret);
 	if (err)
 		return err;
-	wanted.node = *ret + 1;
-	*slot = wanted;
-	return NULL;
+	return table_insert(&tally->node_table, key->second, *ret) ? NULL : &imp_error_no_memory;
+}
+
+struct imp_error *tally_call(struct tally *tally, const struct spot *spot, struct stack_place *at)
+{
+	struct stack_place below = { .key = stack_key_below(&at->key, spot) };
+	below.node = tally_find(tally, &below.key);
+	struct imp_error *err = NULL;
+	if (below.node == NO_NUMBER)
+		err = tally_add_call(tally, at->node, spot, &below.key, &below.node);
+	if (!err)
+		*at = below;
+	return err;
 }
 
 // From FROM's numbers to TALLY's.
 struct renumbering {
-	uint32_t *tasks, *nodes;
+	uint32_t *tasks;
+	struct stack_place *nodes;
 };
 
 static void renumbering_fini(struct renumbering *numbers)
@@ -229,32 +197,57 @@ static struct imp_error *merge_tasks(struct tally *tally, const struct tally *fr
 	return NULL;
 }
 
-static struct imp_error *merge_nodes(struct tally *tally, const struct tally *from,
-				     const struct renumbering *numbers)
+// Gives FROM's nodes the keys that they have in TALLY, and its roots their nodes.
+static struct imp_error *key_nodes(struct tally *tally, const struct tally *from,
+				   const struct renumbering *numbers)
 {
 	for (size_t i = 0; i < from->nodes.count; i++) {
 		const struct stack_node *node = &from->nodes.items[i];
-		struct imp_error *err;
-		if (stack_node_is_root(node)) {
-			const struct stack_root *root = &from->roots.items[node->spot];
-			err = tally_root(tally, root->event, numbers->tasks[root->task],
-					 &numbers->nodes[i]);
-		} else {
-			err = tally_call(tally, numbers->nodes[node->parent],
-					 &from->spots.items[node->spot], &numbers->nodes[i]);
+		struct stack_place *place = &numbers->nodes[i];
+		if (!stack_node_is_root(node)) {
+			place->key = stack_key_below(&numbers->nodes[node->parent].key,
+						     &from->spots.items[node->spot]);
+			continue;
 		}
+		const struct stack_root *root = &from->roots.items[node->spot];
+		struct imp_error *err =
+			tally_root(tally, root->event, numbers->tasks[root->task], place);
 		if (err)
 			return err;
-		tally_add(tally, numbers->nodes[i], node->samples, node->weight);
 	}
 	return NULL;
+}
+
+static struct imp_error *merge_nodes(struct tally *tally, const struct tally *from,
+				     const struct renumbering *numbers)
+{
+	enum { AHEAD = 16 };
+	size_t count = from->nodes.count;
+	struct imp_error *err = key_nodes(tally, from, numbers);
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct stack_node *node = &from->nodes.items[i];
+		struct stack_place *place = &numbers->nodes[i];
+		if (i + AHEAD < count)
+			tally_prefetch(tally, &numbers->nodes[i + AHEAD].key);
+		if (i + AHEAD / 2 < count)
+			tally_prefetch_node(tally, &numbers->nodes[i + AHEAD / 2].key);
+		if (!stack_node_is_root(node))
+			place->node = tally_find(tally, &place->key);
+		if (place->node == NO_NUMBER)
+			err = tally_add_call(tally, numbers->nodes[node->parent].node,
+					     &from->spots.items[node->spot], &place->key,
+					     &place->node);
+		if (!err)
+			tally_add(tally, place->node, node->samples, node->weight);
+	}
+	return err;
 }
 
 struct imp_error *tally_merge(struct tally *tally, const struct tally *from)
 {
 	_cleanup_(renumbering_fini) struct renumbering numbers = {
 		.tasks = malloc(from->tasks.count * sizeof(uint32_t) + 1),
-		.nodes = malloc(from->nodes.count * sizeof(uint32_t) + 1),
+		.nodes = malloc(from->nodes.count * sizeof *numbers.nodes + 1),
 	};
 	if (!numbers.tasks || !numbers.nodes)
 		return &imp_error_no_memory;

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/strings.h"
 #include "base/table.h"
 #include "model/address.h"
@@ -49,19 +50,26 @@ struct stack_root {
 	uint32_t node;
 };
 
+// A hash of a whole stack, from its root down to one call: what is called from there is known by
+// the key and a spot alone, so that nothing has to be looked up on the way. In two halves that take
+// the words in another order: one collision says nothing of the other.
+struct stack_key {
+	uint64_t first, second;
+};
+
 // Of a root, `parent` is NO_NUMBER and `spot` is the number of the root.
 struct stack_node {
 	uint32_t parent, spot;
 	// Samples that were taken exactly here.
 	uint64_t samples, weight;
+	// The first half of its key.
+	uint64_t mark;
 };
 
-// A call in the table of nodes: (parent, spot) is known by 96 bits of a hash, see tally_call().
-struct node_slot {
-	uint64_t first;
-	uint32_t second;
-	// Node + 1; 0 is a free slot.
+// A node and its key.
+struct stack_place {
 	uint32_t node;
+	struct stack_key key;
 };
 
 // Zero-initialised is empty.
@@ -72,10 +80,9 @@ struct tally {
 	ARRAY_OF(struct stack_root) roots;
 	// A parent stands before its children.
 	ARRAY_OF(struct stack_node) nodes;
-	struct table task_table, spot_table, root_table;
-	struct node_slot *node_slots;
-	size_t node_slot_mask;
-	// Of the hash of calls. Where spots come from a hostile input, a random number.
+	// Nodes, roots too, by the second half of their keys.
+	struct table task_table, spot_table, root_table, node_table;
+	// Of the keys of roots. Where spots come from a hostile input, a random number.
 	uint64_t seed;
 };
 
@@ -89,16 +96,64 @@ struct imp_error *tally_task(struct tally *tally, const struct task_texts *texts
 			     const struct task *task, uint32_t *ret) MUST_CHECK;
 struct imp_error *tally_spot(struct tally *tally, const struct spot *spot,
 			     uint32_t *ret) MUST_CHECK;
-// The node at which stacks of TASK under EVENT begin.
+// The place at which stacks of TASK under EVENT begin.
 struct imp_error *tally_root(struct tally *tally, uint32_t event, uint32_t task,
-			     uint32_t *ret) MUST_CHECK;
-// The node of SPOT called from PARENT.
+			     struct stack_place *ret) MUST_CHECK;
+// Goes from *AT down to SPOT called from there.
+struct imp_error *tally_call(struct tally *tally, const struct spot *spot,
+			     struct stack_place *at) MUST_CHECK;
+
+// All that is beside the offset, in one word.
+static inline uint64_t spot_traits(const struct spot *spot)
+{
+	return (uint64_t)spot->object << 24 | (uint64_t)spot->reason << 16 |
+	       (uint64_t)spot->cpumode << 8 | spot->is_return;
+}
+
+// The key of SPOT called from where ABOVE is the key of.
+static inline struct stack_key stack_key_below(const struct stack_key *above,
+					       const struct spot *spot)
+{
+	uint64_t traits = spot_traits(spot);
+	return (struct stack_key){
+		.first = hash_mix(hash_mix(above->first, spot->offset), traits),
+		.second = hash_mix(hash_mix(above->second, traits), ~spot->offset),
+	};
+}
+
+// The node with KEY, or NO_NUMBER.
 //
-// This is where most of the time of an analysis goes, and it is spent waiting for memory: so one
-// slot answers without a look at the node and its spot, by 96 bits of a seeded hash. Two of a
-// hundred million calls are mistaken for each other once in 10^13 such profiles.
-struct imp_error *tally_call(struct tally *tally, uint32_t parent, const struct spot *spot,
-			     uint32_t *ret) MUST_CHECK;
+// This is where most of the time of an analysis goes, and it is spent waiting for memory: so a
+// node is known by 96 bits of its key, without a look at its parent and spot. Two of a hundred
+// million calls are mistaken for each other once in 10^13 such profiles.
+static inline uint32_t tally_find(const struct tally *tally, const struct stack_key *key)
+{
+	struct table_probe probe = table_probe(&tally->node_table, key->second);
+	uint32_t number;
+	while (table_next(&tally->node_table, &probe, &number))
+		if (tally->nodes.items[number].mark == key->first)
+			return number;
+	return NO_NUMBER;
+}
+
+// Has what tally_find() will look at brought near: first its table, and with a second call, when
+// that is there, its node.
+static inline void tally_prefetch(const struct tally *tally, const struct stack_key *key)
+{
+	table_prefetch(&tally->node_table, key->second);
+}
+
+static inline void tally_prefetch_node(const struct tally *tally, const struct stack_key *key)
+{
+	struct table_probe probe = table_probe(&tally->node_table, key->second);
+	uint32_t number;
+	if (table_next(&tally->node_table, &probe, &number))
+		__builtin_prefetch(&tally->nodes.items[number], 1);
+}
+
+// Adds the node with KEY, that of SPOT called from PARENT, which tally_find() does not have.
+struct imp_error *tally_add_call(struct tally *tally, uint32_t parent, const struct spot *spot,
+				 const struct stack_key *key, uint32_t *ret) MUST_CHECK;
 
 static inline void tally_add(struct tally *tally, uint32_t node, uint64_t samples, uint64_t weight)
 {

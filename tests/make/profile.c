@@ -57,13 +57,14 @@ void make_samples(struct profile *profile, uint32_t event, const char *comm, int
 {
 	enum { WEIGHT = 10 };
 	struct tally *tally = &profile->tally;
-	uint32_t task = 0, node = 0;
+	uint32_t task = 0;
+	struct stack_place at = { 0 };
 	must(tally_task(tally, &(struct task_texts){ .comm = comm },
 			&(struct task){ .pid = pid, .tid = pid, .cpu = TASK_ANY }, &task));
-	must(tally_root(tally, event, task, &node));
+	must(tally_root(tally, event, task, &at));
 	for (; *stack != NO_NUMBER; stack++)
-		must(tally_call(tally, node, &tally->spots.items[*stack], &node));
-	tally_add(tally, node, samples, samples * WEIGHT);
+		must(tally_call(tally, &tally->spots.items[*stack], &at));
+	tally_add(tally, at.node, samples, samples * WEIGHT);
 }
 
 void make_settled(struct profile *profile)

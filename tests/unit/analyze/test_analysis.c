@@ -289,5 +289,5 @@ TEST(memory_is_that_of_the_stacks_and_not_of_the_samples)
 	CHECK_UINT(many->tally.nodes.count, 5);
 	CHECK_UINT(many->tally.nodes.room, few->tally.nodes.room);
 	CHECK_UINT(many->tally.spots.room, few->tally.spots.room);
-	CHECK_UINT(many->tally.node_slot_mask, few->tally.node_slot_mask);
+	CHECK_UINT(many->tally.node_table.mask, few->tally.node_table.mask);
 }

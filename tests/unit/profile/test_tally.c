@@ -9,14 +9,15 @@ static const struct task any_task = { .pid = TASK_ANY, .tid = TASK_ANY, .cpu = T
 // Adds one sample of COMM with a stack of spots at these offsets in object 0.
 static uint32_t add(struct tally *tally, const char *comm, const uint64_t *offsets, size_t count)
 {
-	uint32_t task = 0, node = 0;
+	uint32_t task = 0;
+	struct stack_place at = { 0 };
 	CHECK_OK(tally_task(tally, &(struct task_texts){ .comm = comm }, &any_task, &task));
-	CHECK_OK(tally_root(tally, 0, task, &node));
+	CHECK_OK(tally_root(tally, 0, task, &at));
 	for (size_t i = 0; i < count; i++) {
-		CHECK_OK(tally_call(tally, node, &(struct spot){ .offset = offsets[i] }, &node));
+		CHECK_OK(tally_call(tally, &(struct spot){ .offset = offsets[i] }, &at));
 	}
-	tally_add(tally, node, 1, 100);
-	return node;
+	tally_add(tally, at.node, 1, 100);
+	return at.node;
 }
 
 TEST(equal_stacks_are_one_node_and_their_sums_add_up)
