@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -30,6 +31,18 @@ static void read_file(const char *path)
 	if (read(fd, bytes, sizeof bytes) < 0)
 		bytes[0] = 0;
 	close(fd);
+}
+
+// All of it: the text comes a page at a time.
+static void read_maps(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+	// The gate of x86-64 is the last line: what would bring nothing more is not asked for.
+	while (got > 0 && !memmem(bytes, (size_t)got, "[vsyscall]", 10))
+		got = read(fd, bytes, sizeof bytes);
+	if (fd >= 0)
+		close(fd);
 }
 
 static void read_link(const char *path)
@@ -70,7 +83,7 @@ int main(void)
 		int is_in_sum;
 	} calls[] = {
 		{ "stat", read_file, 1 },    { "status", read_file, 1 }, { "cgroup", read_file, 1 },
-		{ "cmdline", read_file, 1 }, { "maps", read_file, 1 },	 { "exe", read_link, 1 },
+		{ "cmdline", read_file, 1 }, { "maps", read_maps, 1 },	 { "exe", read_link, 1 },
 		{ "root", read_link, 1 },    { "ns/mnt", read_link, 1 }, { "maps", ask_maps, 0 },
 	};
 	static int pids[1 << 22];

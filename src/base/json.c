@@ -87,12 +87,17 @@ static unsigned utf8_length(const unsigned char *text)
 	return length;
 }
 
-// How many bytes at TEXT stand for themselves: printable ASCII but for quote and backslash.
+// Bytes that stand for themselves: printable ASCII but for quote and backslash.
+static const bool is_plain[256] = {
+	[' ' ... '"' - 1] = true,
+	['"' + 1 ... '\\' - 1] = true,
+	['\\' + 1 ... '~'] = true,
+};
+
 static size_t plain_length(const unsigned char *text)
 {
 	size_t length = 0;
-	while (text[length] >= 0x20 && text[length] < 0x7f && text[length] != '"' &&
-	       text[length] != '\\')
+	while (is_plain[text[length]])
 		length++;
 	return length;
 }

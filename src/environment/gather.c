@@ -277,8 +277,7 @@ static struct imp_error *take_mappings(struct gatherer *gatherer, struct process
 static void read_command(const struct gatherer *gatherer, uint32_t pid, char *command, size_t size)
 {
 	enum proc_outcome outcome;
-	_cleanup_close_ int fd = proc_open_file(gatherer->proc, &outcome, "%u/cmdline", pid);
-	ssize_t got = fd < 0 ? 0 : read(fd, command, size - 1);
+	ssize_t got = proc_read(gatherer->proc, command, size - 1, &outcome, "%u/cmdline", pid);
 	size_t length = got > 0 ? (size_t)got : 0;
 	while (length && !command[length - 1])
 		length--;
@@ -440,6 +439,7 @@ struct imp_error *gather_live(const struct gather_options *options, struct snaps
 				     .proc = proc,
 				     .files = files,
 				     .jit_image = UINT32_MAX };
+	proc_close_together(proc);
 	read_clock(&gatherer);
 	err = users_read(proc, &gatherer.users);
 	if (!err)

@@ -65,11 +65,21 @@ struct entry {
 	bool is_escaped;
 };
 
+// What a line of maps said of a file.
+struct file_text {
+	char *text;
+	size_t length;
+	uint32_t file;
+};
+
 struct mapped_files {
 	unsigned flags;
 	struct strings strings;
 	struct table table;
 	ARRAY_OF(struct entry) entries;
+	// Texts by which files were bound that can be of no other.
+	struct table by_text;
+	ARRAY_OF(struct file_text) texts;
 	// The vdso of 64-bit processes, and the size of its mapping; 0: not seen yet.
 	struct entry vdso;
 	uint64_t vdso_size;
@@ -90,6 +100,10 @@ void mapped_files_free(struct mapped_files *files)
 	if (!files)
 		return;
 	strings_fini(&files->strings);
+	table_fini(&files->by_text);
+	for (size_t i = 0; i < files->texts.count; i++)
+		free(files->texts.items[i].text);
+	array_fini(&files->texts);
 	table_fini(&files->table);
 	array_fini(&files->entries);
 	free(files);
@@ -433,6 +447,49 @@ struct imp_error *mapped_files_bind(struct mapped_files *files, struct process_v
 			return NULL;
 	*is_new = true;
 	return add_entry(files, view, raw, &entry, hash, ret);
+}
+
+// Of both ends, where the inode and the file's name stand; spaces are between them.
+static uint64_t hash_text(const char *text, size_t length)
+{
+	enum { END = 16 };
+	if (length < 2 * END)
+		return hash_bytes(0, text, length);
+	uint64_t hash = hash_bytes(length, text, END);
+	return hash_bytes(hash, text + length - END, END);
+}
+
+bool mapped_files_recall(const struct mapped_files *files, const char *text, size_t length,
+			 uint32_t *ret)
+{
+	struct table_probe probe = table_probe(&files->by_text, hash_text(text, length));
+	uint32_t number;
+	while (table_next(&files->by_text, &probe, &number)) {
+		const struct file_text *known = &files->texts.items[number];
+		if (known->length == length && !memcmp(known->text, text, length)) {
+			*ret = known->file;
+			return true;
+		}
+	}
+	return false;
+}
+
+// What has a scope of its own may be another file, or another vdso, in another process; and what a
+// newline in a name is told by is asked of each.
+struct imp_error *mapped_files_remember(struct mapped_files *files, const char *text, size_t length,
+					uint32_t number)
+{
+	const struct entry *entry = &files->entries.items[number];
+	if (entry->scope || entry->file.kind == MAPPED_VDSO || memmem(text, length, "\\012", 4))
+		return NULL;
+	_cleanup_free_ char *copy = malloc(length + 1);
+	if (!copy || !array_reserve(&files->texts, 1) ||
+	    !table_insert(&files->by_text, hash_text(text, length), (uint32_t)files->texts.count))
+		return &imp_error_no_memory;
+	memcpy(copy, text, length);
+	files->texts.items[files->texts.count++] =
+		(struct file_text){ steal(copy), length, number };
+	return NULL;
 }
 
 void mapped_files_set_id(struct mapped_files *files, uint32_t number, const struct build_id *id)

@@ -115,6 +115,14 @@ struct imp_error *mapped_files_bind(struct mapped_files *files, struct process_v
 				    const struct raw_mapping *raw, bool *is_new,
 				    uint32_t *ret) MUST_CHECK;
 
+// The same by TEXT, what a line of maps says from its device on, where one before said it byte by
+// byte and that is enough to know the file: false when it is not.
+bool mapped_files_recall(const struct mapped_files *files, const char *text, size_t length,
+			 uint32_t *ret);
+// File NUMBER was bound by TEXT, which nobody recalled.
+struct imp_error *mapped_files_remember(struct mapped_files *files, const char *text, size_t length,
+					uint32_t number) MUST_CHECK;
+
 // Takes the ID that the kernel gave.
 void mapped_files_set_id(struct mapped_files *files, uint32_t number, const struct build_id *id);
 

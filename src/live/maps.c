@@ -87,45 +87,54 @@ static bool is_gone(int fd)
 	return ioctl(fd, MAP_QUERY, &query) < 0 && errno == ESRCH;
 }
 
-// A hexadecimal (BASE 16) or decimal number that ends with AFTER, which is skipped too.
-static bool take_number(const char **at, const char *end, unsigned base, char after, uint64_t *ret)
+// What a hexadecimal digit stands for, plus one.
+static const uint8_t digit_values[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+
+// A hexadecimal number that ends with AFTER, which is skipped too.
+static bool take_hex(const char **at, const char *end, char after, uint64_t *ret)
 {
 	uint64_t value = 0;
 	const char *start = *at;
-	for (; *at < end; (*at)++) {
-		char c = **at;
-		unsigned digit = c >= '0' && c <= '9'	? (unsigned)(c - '0')
-				 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-							: base;
-		if (digit >= base)
-			break;
-		if (value > (UINT64_MAX - digit) / base)
+	const char *digit = start;
+	for (; digit < end && digit_values[(uint8_t)*digit]; digit++) {
+		if (value >> 60)
 			return false;
-		value = value * base + digit;
+		value = value << 4 | (uint64_t)(digit_values[(uint8_t)*digit] - 1);
 	}
-	if (*at == start || *at == end || **at != after)
+	if (digit == start || digit == end || *digit != after)
 		return false;
-	(*at)++;
+	*at = digit + 1;
 	*ret = value;
 	return true;
 }
 
-static bool parse_line(const char *at, const char *end, struct raw_mapping *ret)
+// "START-END rwxp OFFSET ", and moves *AT behind it.
+static bool parse_range(const char **at, const char *end, struct mapping *ret)
 {
-	*ret = (struct raw_mapping){ .is_escaped = true };
+	if (!take_hex(at, end, '-', &ret->start) || !take_hex(at, end, ' ', &ret->end) ||
+	    end - *at < 5)
+		return false;
+	const char *letters = *at;
+	ret->protection = (uint8_t)((letters[0] == 'r' ? PROT_READ : 0) |
+				    (letters[1] == 'w' ? PROT_WRITE : 0) |
+				    (letters[2] == 'x' ? PROT_EXEC : 0));
+	ret->is_shared = letters[3] == 's';
+	*at += 5;
+	return take_hex(at, end, ' ', &ret->offset) && ret->start < ret->end;
+}
+
+// "MAJOR:MINOR INODE     NAME"
+static bool parse_file(const char *at, const char *end, struct raw_mapping *ret)
+{
 	uint64_t major, minor;
-	if (!take_number(&at, end, 16, '-', &ret->mapping.start) ||
-	    !take_number(&at, end, 16, ' ', &ret->mapping.end) || end - at < 5)
-		return false;
-	ret->mapping.protection =
-		(uint8_t)((at[0] == 'r' ? PROT_READ : 0) | (at[1] == 'w' ? PROT_WRITE : 0) |
-			  (at[2] == 'x' ? PROT_EXEC : 0));
-	ret->mapping.is_shared = at[3] == 's';
-	at += 5;
 	// Some kernels end the line behind the inode, others with a space.
-	if (!take_number(&at, end, 16, ' ', &ret->mapping.offset) ||
-	    !take_number(&at, end, 16, ':', &major) || !take_number(&at, end, 16, ' ', &minor))
+	if (!take_hex(&at, end, ':', &major) || !take_hex(&at, end, ' ', &minor))
 		return false;
+	ret->inode = 0;
 	for (; at < end && *at >= '0' && *at <= '9'; at++)
 		ret->inode = ret->inode * 10 + (uint64_t)(*at - '0');
 	// The name is padded to a column, but never begins with a space itself.
@@ -135,7 +144,8 @@ static bool parse_line(const char *at, const char *end, struct raw_mapping *ret)
 	ret->minor = (uint32_t)minor;
 	ret->name = at;
 	ret->name_length = (size_t)(end - at);
-	return ret->mapping.start < ret->mapping.end;
+	ret->is_escaped = true;
+	return true;
 }
 
 // Whether the line says that its mapping cannot be executed: "START-END r--p …".
@@ -145,17 +155,26 @@ static bool is_plain_data(const char *line, const char *end)
 	return space && end - space > 4 && space[3] == '-';
 }
 
-static bool next_line(const char **at, const char *end, bool only_code, struct raw_mapping *ret)
+// A line, and what stands in it behind the range.
+struct line {
+	const char *file;
+	const char *end;
+};
+
+// The next line with a range that is well-formed, which goes to RET.
+static bool next_range(const char **at, const char *end, bool only_code, struct mapping *ret,
+		       struct line *line)
 {
 	while (*at < end) {
-		const char *line = *at;
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		const char *line_end = newline ? newline : end;
+		const char *start = *at;
+		const char *newline = memchr(start, '\n', (size_t)(end - start));
+		*line = (struct line){ .file = start, .end = newline ? newline : end };
 		*at = newline ? newline + 1 : end;
-		if (only_code && is_plain_data(line, line_end))
+		if (only_code && is_plain_data(start, line->end))
 			continue;
-		if (parse_line(line, line_end, ret) &&
-		    (!only_code || ret->mapping.protection & PROT_EXEC))
+		*ret = (struct mapping){ 0 };
+		if (parse_range(&line->file, line->end, ret) &&
+		    (!only_code || ret->protection & PROT_EXEC))
 			return true;
 	}
 	return false;
@@ -163,7 +182,11 @@ static bool next_line(const char **at, const char *end, bool only_code, struct r
 
 bool maps_next_line(const char **at, const char *end, struct raw_mapping *ret)
 {
-	return next_line(at, end, false, ret);
+	struct line line;
+	while (next_range(at, end, false, &ret->mapping, &line))
+		if (parse_file(line.file, line.end, ret))
+			return true;
+	return false;
 }
 
 // How a process's maps are read.
@@ -177,7 +200,7 @@ struct reading {
 
 // Binds RAW to its file; at first sight the kernel is asked for its ID, and if it does not tell,
 // the file is.
-static struct imp_error *take_line(struct reading *reading, struct raw_mapping *raw)
+static struct imp_error *bind_file(struct reading *reading, struct raw_mapping *raw)
 {
 	char name[PATH_MAX + 64];
 	bool may_ask = !reading->options->text;
@@ -197,7 +220,27 @@ static struct imp_error *take_line(struct reading *reading, struct raw_mapping *
 		mapped_files_set_id(reading->files, raw->mapping.file, &id);
 	if (is_new)
 		mapped_files_look_for_id(reading->files, &reading->view, &raw->mapping);
-	return keep_mapping(reading->mappings, &raw->mapping);
+	return NULL;
+}
+
+// Most lines name, byte by byte, a file that another process had mapped: that is found at once.
+static struct imp_error *take_line(struct reading *reading, const struct line *line,
+				   struct mapping *mapping)
+{
+	size_t length = (size_t)(line->end - line->file);
+	if (!mapped_files_recall(reading->files, line->file, length, &mapping->file)) {
+		struct raw_mapping raw = { .mapping = *mapping };
+		if (!parse_file(line->file, line->end, &raw))
+			return NULL;
+		struct imp_error *err = bind_file(reading, &raw);
+		if (!err)
+			err = mapped_files_remember(reading->files, line->file, length,
+						    raw.mapping.file);
+		if (err)
+			return err;
+		mapping->file = raw.mapping.file;
+	}
+	return keep_mapping(reading->mappings, mapping);
 }
 
 // The page of system calls at a fixed address comes last on x86-64: nothing else can be there.
@@ -241,10 +284,11 @@ static struct imp_error *take_text(struct reading *reading)
 {
 	const char *at = (const char *)reading->mappings->text.bytes;
 	const char *end = at + reading->mappings->text.size;
-	struct raw_mapping raw;
+	struct mapping mapping;
+	struct line line;
 	struct imp_error *err = NULL;
-	while (!err && next_line(&at, end, !reading->options->all, &raw))
-		err = take_line(reading, &raw);
+	while (!err && next_range(&at, end, !reading->options->all, &mapping, &line))
+		err = take_line(reading, &line, &mapping);
 	return err;
 }
 
@@ -260,14 +304,16 @@ struct imp_error *maps_read(const struct proc *proc, uint32_t pid,
 	// An open maps file stays with its address space: when the process executes another program
 	// meanwhile, the reading ends early and begins once more.
 	for (unsigned attempt = 0; attempt < 3; attempt++) {
-		_cleanup_close_ int fd = proc_open_file(proc, outcome, "%u/maps", pid);
-		if (fd < 0)
+		reading.fd = proc_open_file(proc, outcome, "%u/maps", pid);
+		if (reading.fd < 0)
 			return NULL;
-		reading.fd = fd;
 		bool is_cut;
 		struct imp_error *err = read_text(&reading, &is_cut);
+		if (!err && !is_cut)
+			err = take_text(&reading);
+		proc_close(proc, reading.fd);
 		if (err || !is_cut)
-			return err ? err : take_text(&reading);
+			return err;
 	}
 	*outcome = PROC_GONE;
 	return NULL;

@@ -6,13 +6,20 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/file.h"
 
 enum {
+	CLOSED_TOGETHER = 32,
 	NAME_SIZE = 4096 + 64,
 	// A process with a million mappings has some 100 MiB of maps.
 	MOST_BYTES = 256 * 1024 * 1024
+};
+
+struct closing {
+	unsigned count;
+	int fds[CLOSED_TOGETHER];
 };
 
 struct imp_error *proc_open(const char *path, struct proc **ret)
@@ -34,10 +41,52 @@ struct imp_error *proc_open(const char *path, struct proc **ret)
 	return has_path ? error_system(errnum, "%s: cannot open", path) : &imp_error_no_memory;
 }
 
+// Closes all that wait; false when none did. Files opened one after the other have numbers that
+// follow one another, but for those that somebody else has.
+static bool close_waiting(const struct proc *proc)
+{
+	struct closing *closing = proc->closing;
+	if (!closing || !closing->count)
+		return false;
+	const int *fds = closing->fds;
+	for (unsigned first = 0, next; first < closing->count; first = next) {
+		for (next = first + 1; next < closing->count && fds[next] == fds[next - 1] + 1;)
+			next++;
+		if (!close_range((unsigned)fds[first], (unsigned)fds[next - 1], 0))
+			continue;
+		for (unsigned i = first; i < next; i++)
+			close(fds[i]);
+	}
+	closing->count = 0;
+	return true;
+}
+
+void proc_close_together(struct proc *proc)
+{
+	struct rlimit files;
+	if (!proc->closing && !getrlimit(RLIMIT_NOFILE, &files) &&
+	    files.rlim_cur >= 8 * CLOSED_TOGETHER)
+		proc->closing = calloc(1, sizeof *proc->closing);
+}
+
+void proc_close(const struct proc *proc, int fd)
+{
+	struct closing *closing = proc->closing;
+	if (!closing) {
+		close(fd);
+		return;
+	}
+	closing->fds[closing->count++] = fd;
+	if (closing->count == CLOSED_TOGETHER)
+		close_waiting(proc);
+}
+
 void proc_free(struct proc *proc)
 {
 	if (!proc)
 		return;
+	close_waiting(proc);
+	free(proc->closing);
 	if (proc->fd >= 0)
 		close(proc->fd);
 	free(proc->path);
@@ -59,7 +108,10 @@ open_named(const struct proc *proc, enum proc_outcome *outcome, const char *form
 		return -1;
 	}
 	// A fake tree or a process's root may hold FIFOs: never wait for a writer.
-	int fd = openat(proc->fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+	int fd = openat(proc->fd, name, FLAGS);
+	if (fd < 0 && errno == EMFILE && close_waiting(proc))
+		fd = openat(proc->fd, name, FLAGS);
 	*outcome = fd >= 0 ? PROC_READ : proc_outcome_of(errno);
 	return fd;
 }
@@ -91,20 +143,38 @@ struct imp_error *proc_slurp(const struct proc *proc, struct buffer *ret,
 	return NULL;
 }
 
+__attribute__((format(printf, 5, 0))) static ssize_t read_named(const struct proc *proc,
+								char *bytes, size_t size,
+								enum proc_outcome *outcome,
+								const char *format, va_list args)
+{
+	int fd = open_named(proc, outcome, format, args);
+	if (fd < 0)
+		return -1;
+	ssize_t got = read(fd, bytes, size);
+	proc_close(proc, fd);
+	return got;
+}
+
+ssize_t proc_read(const struct proc *proc, char *bytes, size_t size, enum proc_outcome *outcome,
+		  const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	ssize_t got = read_named(proc, bytes, size, outcome, format, args);
+	va_end(args);
+	return got;
+}
+
 bool proc_text(const struct proc *proc, char *text, size_t size, const char *format, ...)
 {
 	enum proc_outcome outcome;
 	va_list args;
 	va_start(args, format);
-	_cleanup_close_ int fd = open_named(proc, &outcome, format, args);
+	ssize_t got = read_named(proc, text, size - 1, &outcome, format, args);
 	va_end(args);
-	text[0] = 0;
-	// The files of /proc that are small come in one read.
-	ssize_t got = fd < 0 ? -1 : read(fd, text, size - 1);
-	if (got < 0)
-		return false;
-	text[got] = 0;
-	return true;
+	text[got > 0 ? got : 0] = 0;
+	return got >= 0;
 }
 
 bool proc_link(const struct proc *proc, char *text, size_t size, const char *format, ...)

@@ -11,6 +11,8 @@
 struct proc {
 	int fd;
 	char *path;
+	// Files that wait to be closed with others; NULL: each is closed at once.
+	struct closing *closing;
 };
 
 enum proc_outcome {
@@ -28,6 +30,13 @@ void proc_free(struct proc *proc);
 DEFINE_CLEANUP(struct proc *, proc, proc_free)
 #define _cleanup_proc_ __attribute__((cleanup(cleanup_proc)))
 
+// From now on proc_close() closes many files with one system call, where the limit of open files
+// leaves room for that. The tree is then one thread's alone. Without memory all stays as it is.
+void proc_close_together(struct proc *proc);
+
+// Closes FD, a file of the tree, now or soon.
+void proc_close(const struct proc *proc, int fd);
+
 // What ERRNUM of a failed call says of the process.
 enum proc_outcome proc_outcome_of(int errnum);
 
@@ -40,6 +49,11 @@ int proc_open_file(const struct proc *proc, enum proc_outcome *outcome, const ch
 struct imp_error *proc_slurp(const struct proc *proc, struct buffer *ret,
 			     enum proc_outcome *outcome, const char *format, ...) MUST_CHECK
 	__attribute__((format(printf, 4, 5)));
+
+// Reads what one read(2) of up to SIZE bytes brings of the file named by FORMAT, which is all of a
+// small file of /proc. -1 when that fails; *outcome is PROC_READ when it could be opened.
+ssize_t proc_read(const struct proc *proc, char *bytes, size_t size, enum proc_outcome *outcome,
+		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 // Reads the file named by FORMAT, cut to SIZE - 1 bytes, into TEXT, and ends it with NUL. False
 // (and "") when it cannot be read.

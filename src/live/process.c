@@ -102,14 +102,12 @@ enum proc_outcome process_read(const struct proc *proc, uint32_t pid, uint32_t t
 			       struct process *ret)
 {
 	enum proc_outcome outcome;
-	_cleanup_close_ int fd = tid ? proc_open_file(proc, &outcome, "%u/task/%u/stat", pid, tid)
-				     : proc_open_file(proc, &outcome, "%u/stat", pid);
-	if (fd < 0)
-		return outcome;
 	char text[1024];
-	ssize_t got = read(fd, text, sizeof text - 1);
+	ssize_t got =
+		tid ? proc_read(proc, text, sizeof text - 1, &outcome, "%u/task/%u/stat", pid, tid)
+		    : proc_read(proc, text, sizeof text - 1, &outcome, "%u/stat", pid);
 	if (got <= 0)
-		return PROC_GONE;
+		return outcome == PROC_FORBIDDEN ? outcome : PROC_GONE;
 	text[got] = 0;
 	return process_parse_stat(text, ret) ? PROC_READ : PROC_GONE;
 }

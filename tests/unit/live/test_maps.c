@@ -324,3 +324,58 @@ TEST(a_foreign_tree_is_read_as_text)
 	rmdir(scene.path);
 	scene_end(&scene);
 }
+
+// Writes MAPS of process PID of the fake tree at DIR, whose root is the directory ROOT.
+static void write_process(const char *dir, unsigned pid, const char *root, const char *text)
+{
+	char path[160];
+	snprintf(path, sizeof path, "%s/%u", dir, pid);
+	CHECK(!mkdir(path, 0755));
+	snprintf(path, sizeof path, "%s/%u/root", dir, pid);
+	CHECK(!symlink(root, path));
+	snprintf(path, sizeof path, "%s/%u/maps", dir, pid);
+	FILE *out = fopen(path, "w");
+	fputs(text, out);
+	fclose(out);
+}
+
+static void remove_process(const char *dir, unsigned pid)
+{
+	static const char *const names[] = { "/root", "/maps", "" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char path[160];
+		snprintf(path, sizeof path, "%s/%u%s", dir, pid, names[i]);
+		remove(path);
+	}
+}
+
+TEST(a_file_is_another_by_device_inode_path_or_root)
+{
+	struct scene scene = scene_begin("none");
+	write_process(scene.dir, 1, "/tmp",
+		      "00400000-00401000 r-xp 00000000 fe:01 42 /bin/x\n"
+		      "00500000-00501000 r-xp 00000000 00:2a 42 /bin/x\n"
+		      "00600000-00601000 r-xp 00000000 fe:01 42 /bin/\\012x\n");
+	write_process(scene.dir, 2, "/usr",
+		      "00700000-00701000 r-xp 00003000 fe:01 42 /bin/x\n"
+		      "00800000-00801000 r-xp 00000000 00:2a 42 /bin/x\n"
+		      "00900000-00901000 r-xp 00000000 fe:01 42 /bin/y\n"
+		      "00a00000-00a01000 r-xp 00000000 fe:01 43 /bin/x\n"
+		      "00b00000-00b01000 r-xp 00000000 fe:02 42 /bin/x\n"
+		      "00c00000-00c01000 r-xp 00000000 fe:01 42 /bin/x (deleted)\n"
+		      "00d00000-00d01000 r-xp 00000000 fe:01 42 /bin/\\012x\n");
+	proc_free(scene.proc);
+	CHECK_OK(proc_open(scene.dir, &scene.proc));
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		enum proc_outcome outcome;
+		CHECK_OK(maps_read(scene.proc, pid, NULL, scene.files, &scene.mappings, &outcome));
+	}
+	static const uint32_t files[] = { 0, 1, 2, 0, 3, 4, 5, 6, 7, 2 };
+	REQUIRE(scene.mappings.count == sizeof files / sizeof *files);
+	for (size_t i = 0; i < scene.mappings.count; i++)
+		CHECK_UINT(scene.mappings.items[i].file, files[i]);
+	CHECK_UINT(scene.mappings.items[3].offset, 0x3000);
+	remove_process(scene.dir, 1);
+	remove_process(scene.dir, 2);
+	scene_end(&scene);
+}
