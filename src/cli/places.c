@@ -54,6 +54,13 @@ char *places_census(void)
 	return data_place("IMPRINT_CENSUS", "census.sqlite");
 }
 
+char *places_known_ids(void)
+{
+	const char *cache = environment("XDG_CACHE_HOME");
+	return cache ? below(cache, "imprint/known-ids")
+		     : below(environment("HOME"), ".cache/imprint/known-ids");
+}
+
 char *places_buildid_dir(void)
 {
 	return below(environment("HOME"), ".debug");

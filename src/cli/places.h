@@ -13,6 +13,9 @@ const char *places_store_url(void);
 // $IMPRINT_CENSUS, else imprint/census.sqlite beside the store's place, as above.
 char *places_census(void);
 
+// imprint/known-ids in $XDG_CACHE_HOME or ~/.cache, as above.
+char *places_known_ids(void);
+
 // ~/.debug, as above.
 char *places_buildid_dir(void);
 

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/pid_list.h"
+#include "cli/places.h"
 #include "cli/stale_print.h"
 #include "environment/gather.h"
 #include "environment/stale.h"
@@ -64,7 +65,9 @@ static struct imp_error *check(const struct stale_command_options *options,
 		err = error_new(IMP_ERR_USAGE, "no such process: %s", options->pids.items[0]);
 	if (err || options->uses)
 		return err;
-	struct stale_options stale = { .proc_root = options->proc_root,
+	_cleanup_free_ char *known_ids = places_known_ids();
+	struct stale_options stale = { .known_ids = known_ids,
+				       .proc_root = options->proc_root,
 				       .sys_root = options->sys_root,
 				       .without_kernel = options->pids.count || options->cgroup };
 	return stale_check(*snapshot, &stale, report);

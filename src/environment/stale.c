@@ -324,5 +324,9 @@ struct imp_error *stale_check(struct snapshot *snapshot, const struct stale_opti
 	array_fini(&checker.roots);
 	if (err || options->without_kernel)
 		return err;
-	return stale_check_kernel(snapshot, proc, ret);
+	_cleanup_known_ids_ struct known_ids known;
+	known_ids_load(&known, options->known_ids);
+	err = stale_check_kernel(snapshot, proc, &known, ret);
+	known_ids_save(&known);
+	return err;
 }

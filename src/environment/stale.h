@@ -94,6 +94,8 @@ struct stale_options {
 	const char *sys_root;
 	// The kernel and its modules are not asked about.
 	bool without_kernel;
+	// Where IDs of packed kernels and modules are kept from one run to the next; NULL: nowhere.
+	const char *known_ids;
 };
 
 // Checks SNAPSHOT, which was taken live from the same tree just before. Texts go into the

@@ -96,17 +96,42 @@ static bool is_rebuilt(const struct proc *proc, const char *release)
 	return a && b && strcmp(a, b) != 0;
 }
 
-// The build ID of the file at PATH, packed or not; none when it has none or cannot be read.
-static struct imp_error *installed_id(const char *path, struct build_id *ret)
+struct kernel_check {
+	struct snapshot *snapshot;
+	const struct proc *proc;
+	struct known_ids *known;
+	struct stale_report *report;
+};
+
+// Unpacks the file at PATH, unless its ID is known. A file that is replaced meanwhile has another
+// time of status afterwards.
+static struct imp_error *unpacked_id(struct known_ids *known, const char *path,
+				     struct build_id *ret)
 {
+	struct stat before, after;
+	bool is_there = !stat(path, &before);
+	if (is_there && known_ids_find(known, &before, ret))
+		return NULL;
 	struct elf_image *image = NULL;
+	struct imp_error *err = elf_image_open(path, &image);
+	if (!err)
+		*ret = *elf_image_id(image);
+	elf_image_free(image);
+	if (!err && is_there && !stat(path, &after) && before.st_dev == after.st_dev &&
+	    before.st_ino == after.st_ino && before.st_ctim.tv_sec == after.st_ctim.tv_sec &&
+	    before.st_ctim.tv_nsec == after.st_ctim.tv_nsec)
+		known_ids_add(known, &before, ret);
+	return err;
+}
+
+// The build ID of the file at PATH, packed or not; none when it has none or cannot be read.
+static struct imp_error *installed_id(struct known_ids *known, const char *path,
+				      struct build_id *ret)
+{
 	*ret = (struct build_id){ 0 };
 	struct imp_error *err = elf_build_id_read(path, ret);
 	if (!err && build_id_is_none(ret))
-		err = elf_image_open(path, &image);
-	if (!err && image)
-		*ret = *elf_image_id(image);
-	elf_image_free(image);
+		err = unpacked_id(known, path, ret);
 	if (!err || imp_error_code(err) == IMP_ERR_NO_MEMORY)
 		return err;
 	imp_error_free(err);
@@ -122,9 +147,10 @@ static struct imp_error *add_row(struct stale_report *report, const struct stale
 	return NULL;
 }
 
-static struct imp_error *check_release(struct snapshot *snapshot, const struct proc *proc,
-				       struct stale_report *report)
+static struct imp_error *check_release(const struct kernel_check *check)
 {
+	struct snapshot *snapshot = check->snapshot;
+	const struct proc *proc = check->proc;
 	const char *running = snapshot->kernel_release;
 	char installed[256];
 	newest_kernel(proc, running, installed, sizeof installed);
@@ -137,7 +163,7 @@ static struct imp_error *check_release(struct snapshot *snapshot, const struct p
 				    .verdict = STALE_CURRENT,
 				    .running_id = snapshot->kernel_id,
 				    .running = running };
-	struct imp_error *err = installed_id(path, &row.installed_id);
+	struct imp_error *err = installed_id(check->known, path, &row.installed_id);
 	if (err)
 		return err;
 	int order = strverscmp(installed, running);
@@ -148,7 +174,7 @@ static struct imp_error *check_release(struct snapshot *snapshot, const struct p
 	if (order >= 0 && is_another)
 		row.verdict = STALE_REPLACED;
 	err = snapshot_text(snapshot, installed, &row.installed);
-	return err ? err : add_row(report, &row);
+	return err ? err : add_row(check->report, &row);
 }
 
 static const struct snapshot_module *module_of(const struct snapshot *snapshot, const char *file)
@@ -162,15 +188,14 @@ static const struct snapshot_module *module_of(const struct snapshot *snapshot, 
 }
 
 // Compares the loaded MODULE with its installed FILE below the release's directory.
-static struct imp_error *check_module(struct snapshot *snapshot, const struct proc *proc,
-				      const struct snapshot_module *module, const char *file,
-				      struct stale_report *report)
+static struct imp_error *check_module(const struct kernel_check *check,
+				      const struct snapshot_module *module, const char *file)
 {
 	char path[1024];
-	snprintf(path, sizeof path, "%s/%s/lib/modules/%s/%s", proc->path, system_root(proc),
-		 snapshot->kernel_release, file);
+	snprintf(path, sizeof path, "%s/%s/lib/modules/%s/%s", check->proc->path,
+		 system_root(check->proc), check->snapshot->kernel_release, file);
 	struct build_id installed;
-	struct imp_error *err = installed_id(path, &installed);
+	struct imp_error *err = installed_id(check->known, path, &installed);
 	if (err || build_id_is_none(&installed) || build_id_equal(&installed, &module->id))
 		return err;
 	struct stale_kernel row = { .name = module->name,
@@ -178,13 +203,14 @@ static struct imp_error *check_module(struct snapshot *snapshot, const struct pr
 				    .running_id = module->id,
 				    .installed_id = installed,
 				    .running = module->name };
-	err = snapshot_text(snapshot, file, &row.installed);
-	return err ? err : add_row(report, &row);
+	err = snapshot_text(check->snapshot, file, &row.installed);
+	return err ? err : add_row(check->report, &row);
 }
 
-static struct imp_error *check_modules(struct snapshot *snapshot, const struct proc *proc,
-				       struct stale_report *report)
+static struct imp_error *check_modules(const struct kernel_check *check)
 {
+	const struct snapshot *snapshot = check->snapshot;
+	const struct proc *proc = check->proc;
 	_cleanup_buffer_ struct buffer text = { 0 };
 	enum proc_outcome outcome;
 	struct imp_error *err = proc_slurp(proc, &text, &outcome, "%s/lib/modules/%s/modules.dep",
@@ -199,16 +225,19 @@ static struct imp_error *check_modules(struct snapshot *snapshot, const struct p
 		line[strcspn(line, ":")] = 0;
 		const struct snapshot_module *module = module_of(snapshot, line);
 		if (module && !build_id_is_none(&module->id))
-			err = check_module(snapshot, proc, module, line, report);
+			err = check_module(check, module, line);
 	}
 	return err;
 }
 
 struct imp_error *stale_check_kernel(struct snapshot *snapshot, const struct proc *proc,
-				     struct stale_report *report)
+				     struct known_ids *known, struct stale_report *report)
 {
-	struct imp_error *err = check_release(snapshot, proc, report);
+	const struct kernel_check check = {
+		.snapshot = snapshot, .proc = proc, .known = known, .report = report
+	};
+	struct imp_error *err = check_release(&check);
 	if (!err && snapshot->modules.count)
-		err = check_modules(snapshot, proc, report);
+		err = check_modules(&check);
 	return err;
 }

@@ -3,12 +3,15 @@
 #ifndef ENVIRONMENT_STALE_KERNEL_H
 #define ENVIRONMENT_STALE_KERNEL_H
 
+#include "environment/known_ids.h"
 #include "environment/stale.h"
 #include "live/proc.h"
 
 // Appends a row for the kernel, if one is installed, and one for each module whose installed file
-// is another build, to REPORT.
+// is another build, to REPORT. IDs of packed files are looked for in KNOWN first, and new ones are
+// added there.
 struct imp_error *stale_check_kernel(struct snapshot *snapshot, const struct proc *proc,
+				     struct known_ids *known,
 				     struct stale_report *report) MUST_CHECK;
 
 // The kernels to compare are those of one flavour: RELEASE without its numbers.

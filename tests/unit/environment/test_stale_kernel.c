@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zstd.h>
 
 #include "environment/gather.h"
 #include "harness/tap.h"
@@ -147,5 +148,63 @@ TEST(a_loaded_module_is_compared_with_its_installed_file)
 	}
 	stale_report_fini(&report);
 	snapshot_free(snapshot);
+	tree_end(&tree);
+}
+
+#define PACKED "1/root/lib/modules/6.1.0-9-amd64/kernel/old.ko.zst"
+
+// With EXTRA bytes behind its end, which do not count.
+static void put_packed_module(const struct tree *tree, uint8_t id, size_t extra)
+{
+	uint8_t file[TINY_LIBRARY_SIZE], packed[2 * TINY_LIBRARY_SIZE] = { 0 };
+	tiny_library_make(&(struct tiny_library){ .id_size = 8, .id = id }, file);
+	size_t size = ZSTD_compress(packed, sizeof packed, file, sizeof file, 1);
+	REQUIRE(!ZSTD_isError(size));
+	put(tree, PACKED, packed, size + extra);
+}
+
+// The installed ID of the one module that is not the installed one, with IDs kept at KNOWN.
+static struct build_id_text checked_with(const struct tree *tree, const char *known)
+{
+	struct gather_options gather = { .proc_root = tree->dir, .sys_root = tree->dir };
+	struct stale_options options = { .proc_root = tree->dir,
+					 .sys_root = tree->dir,
+					 .known_ids = known };
+	struct stale_report report = { 0 };
+	struct snapshot *snapshot = NULL;
+	struct build_id_text text = { "" };
+	CHECK_OK(gather_live(&gather, &snapshot));
+	CHECK_OK(stale_check(snapshot, &options, &report));
+	if (report.kernels.count == 1)
+		text = build_id_text(&report.kernels.items[0].installed_id);
+	stale_report_fini(&report);
+	snapshot_free(snapshot);
+	return text;
+}
+
+TEST(a_packed_module_is_unpacked_unless_its_id_is_known)
+{
+	struct tree tree = tree_begin();
+	char known[96], path[160], line[256];
+	snprintf(known, sizeof known, "%s/known", tree.dir);
+	snprintf(path, sizeof path, "%s/" PACKED, tree.dir);
+	put_text(&tree, "modules", "old 4096 0 - Live 0xffffffffc0000000\n");
+	const uint32_t note[] = { 4, 8, 3, 0x00554e47, 0x11111111, 0x11111111 };
+	put(&tree, "module/old/notes/.note.gnu.build-id", note, sizeof note);
+	put_text(&tree, "1/root/lib/modules/6.1.0-9-amd64/modules.dep", "kernel/old.ko.zst:\n");
+	put_packed_module(&tree, 0x22, 0);
+	CHECK_TEXT(checked_with(&tree, NULL).text, "2222222222222222");
+	CHECK_TEXT(checked_with(&tree, known).text, "2222222222222222");
+	struct stat stat_;
+	REQUIRE(!stat(path, &stat_));
+	snprintf(line, sizeof line,
+		 "imprint-known-ids 1\n%ju %ju %ju %jd.%09ld %jd.%09ld 3333333333333333\n",
+		 (uintmax_t)stat_.st_dev, (uintmax_t)stat_.st_ino, (uintmax_t)stat_.st_size,
+		 (intmax_t)stat_.st_mtim.tv_sec, stat_.st_mtim.tv_nsec,
+		 (intmax_t)stat_.st_ctim.tv_sec, stat_.st_ctim.tv_nsec);
+	put_text(&tree, "known", line);
+	CHECK_TEXT(checked_with(&tree, known).text, "3333333333333333");
+	put_packed_module(&tree, 0x44, 1);
+	CHECK_TEXT(checked_with(&tree, known).text, "4444444444444444");
 	tree_end(&tree);
 }
