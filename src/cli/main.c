@@ -53,13 +53,16 @@ static int close_output(int status, const char *verb)
 }
 
 // Page faults are a good part of what short work costs: freed memory is kept for the next chunk of
-// records, what grows large is moved by the kernel instead of copied, and the heap is of big pages.
+// records and for all threads, what grows large is moved by the kernel instead of copied, and the
+// heap is of big pages.
 static void prepare_memory(void)
 {
 	enum { HEAP_STEP = 256 << 20, LARGE = 4 << 20 };
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_STEP);
 	mallopt(M_TOP_PAD, HEAP_STEP);
+	// Threads ask seldom, and for much.
+	mallopt(M_ARENA_MAX, 1);
 	// More than what is left of the heap's first step.
 	char *first = malloc(LARGE / 4);
 	char *end = sbrk(0);
