@@ -8,7 +8,7 @@
 
 enum {
 	CELLS = 64,
-	// Sightings kept before those are settled that can be.
+	// Sightings, or meta records, kept before those are settled that can be.
 	SETTLED_AT_ONCE = 32768,
 	MOST_PENDING = 400000,
 	MOST_DOUBTS = 20000,
@@ -239,15 +239,24 @@ static struct imp_error *settle_until(struct hit_search *search, uint64_t until)
 	return err;
 }
 
+static bool is_due(const struct hit_search *search)
+{
+	return search->safe > search->settled &&
+	       (search->pending.count >= 2 * search->left + SETTLED_AT_ONCE ||
+		timeline_waiting(search->timeline) >= 2 * search->waiting + SETTLED_AT_ONCE);
+}
+
 static struct imp_error *settle_some(struct hit_search *search)
 {
 	struct imp_error *err = NULL;
-	if (search->safe && search->pending.count >= 2 * search->left + SETTLED_AT_ONCE) {
+	if (is_due(search)) {
 		err = timeline_advance(search->timeline, search->safe);
 		if (!err)
 			err = make_hits(search, timeline_early_count(search->timeline));
 		if (!err && !timeline_was_late(search->timeline))
 			err = settle_until(search, search->safe);
+		search->settled = search->safe;
+		search->waiting = timeline_waiting(search->timeline);
 	}
 	if (timeline_was_late(search->timeline) || search->pending.count > MOST_PENDING ||
 	    search->doubts.count > MOST_DOUBTS)

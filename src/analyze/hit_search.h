@@ -38,8 +38,10 @@ struct hit_search {
 	// The newest time so far; what it was before the chunk that last ended a round; and what is
 	// therefore older than all that will come.
 	uint64_t newest, newest_at_round, safe;
-	// Sightings that the last settling left.
-	size_t left;
+	// Sightings, and meta records of the timeline, that the last settling left.
+	size_t left, waiting;
+	// What was older was settled.
+	uint64_t settled;
 	// All must be looked at again: there was too much to keep, or a record came too late.
 	bool is_lost;
 	// Chunks come out of compressed records and can only be looked at all together.

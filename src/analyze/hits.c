@@ -178,6 +178,8 @@ struct imp_error *hits_count(struct recording *recording, const struct survey *s
 struct single_pass {
 	struct survey *survey;
 	struct hit_search search;
+	// The timeline drops what it has replayed.
+	bool is_forgetful;
 };
 
 struct single_part {
@@ -194,6 +196,12 @@ static void single_part_free(struct single_part *part)
 	free(part);
 }
 
+static bool changes_a_process(uint32_t type)
+{
+	return type == RECORD_MMAP || type == RECORD_MMAP2 || type == RECORD_COMM ||
+	       type == RECORD_FORK || type == RECORD_EXIT;
+}
+
 static struct imp_error *take_all(struct single_part *part, struct sighter *sighter,
 				  struct chunk *chunk)
 {
@@ -206,6 +214,8 @@ static struct imp_error *take_all(struct single_part *part, struct sighter *sigh
 			sighter_take(sighter, &record);
 		else if (record.type == RECORD_FINISHED_ROUND)
 			part->ends_round = true;
+		else if (changes_a_process(record.type))
+			sighter_note(sighter, &record);
 	}
 	part->is_inflated = part->is_inflated || chunk->is_inflated;
 	return sighter_finish(sighter, &part->sightings);
@@ -257,6 +267,8 @@ static struct imp_error *search_run(struct recording *recording, struct single_p
 {
 	static const struct scan scan = { single_read, single_commit, single_discard };
 	struct imp_error *err = recording_scan(recording, &scan, pass);
+	if (!err && pass->is_forgetful && timeline_was_late(pass->survey->timeline))
+		return NULL;
 	if (!err)
 		err = survey_finish(pass->survey);
 	if (!err)
@@ -266,17 +278,33 @@ static struct imp_error *search_run(struct recording *recording, struct single_p
 	return err;
 }
 
+static struct imp_error *pass_run(struct recording *recording, const struct log *log,
+				  struct single_pass *pass)
+{
+	struct imp_error *err = survey_begin(recording, log, &pass->survey);
+	if (err)
+		return err;
+	pass->search.timeline = pass->survey->timeline;
+	pass->search.has_no_times = pass->survey->uses_positions;
+	if (pass->is_forgetful)
+		timeline_forget(pass->survey->timeline);
+	return search_run(recording, pass);
+}
+
 struct imp_error *hits_survey(struct recording *recording, const struct log *log,
 			      struct survey **survey, struct hits **ret)
 {
-	struct single_pass pass = { 0 };
+	struct single_pass pass = { .is_forgetful = true };
 	struct hits *hits = NULL;
-	struct imp_error *err = survey_begin(recording, log, &pass.survey);
-	if (err)
-		return err;
-	pass.search.timeline = pass.survey->timeline;
-	pass.search.has_no_times = pass.survey->uses_positions;
-	err = search_run(recording, &pass);
+	struct imp_error *err = pass_run(recording, log, &pass);
+	if (!err && timeline_was_late(pass.survey->timeline)) {
+		// Its records were not in rounds: all are kept until the end. What is wrong with
+		// them was said already.
+		hit_search_fini(&pass.search);
+		survey_free(pass.survey);
+		pass = (struct single_pass){ .is_forgetful = false };
+		err = pass_run(recording, NULL, &pass);
+	}
 	if (!err)
 		err = hits_new(pass.survey->timeline, &hits);
 	for (size_t i = 0; !err && i < hits->image_count; i++)

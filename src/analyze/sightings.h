@@ -2,9 +2,9 @@
 // Where samples were seen: pages of processes, and between which times, small enough to be kept
 // until it is known what was mapped there.
 //
-// A sighting stands for all samples of a process in 64 neighbouring cells of addresses that came
-// not too long after one another. Which of the cells were seen is known for certain, when each was
-// is only known to lie between two times.
+// A sighting stands for samples of a process in 64 neighbouring cells of addresses that came not
+// too long after one another. Which of the cells were seen is known for certain, when each was is
+// only known to lie between two times.
 #ifndef ANALYZE_SIGHTINGS_H
 #define ANALYZE_SIGHTINGS_H
 
@@ -61,6 +61,11 @@ void sighter_free(struct sighter *sighter);
 
 // Takes the addresses of a SAMPLE or CALLCHAIN_DEFERRED record.
 void sighter_take(struct sighter *sighter, const struct record *record);
+
+// Takes note of an MMAP, MMAP2, COMM, FORK or EXIT record: what its process has mapped changes, and
+// what is seen of it later is kept apart from what was seen before. Without it sightings would be
+// as true, but leave more in doubt.
+void sighter_note(struct sighter *sighter, const struct record *record);
 
 // No more records: gives what was seen to RET, which the caller frees the items of. The same cells
 // may be in several.

@@ -10,8 +10,9 @@
 #include "perfdata/guess.h"
 #include "perfdata/inflater.h"
 
-// Results waiting for their turn; a worker that is further ahead waits.
-enum { SLOTS = 64 };
+// Results waiting for their turn; a worker that is further ahead waits. More would not be quicker,
+// and of many short processes each result is as large as its chunk.
+enum { SLOTS = 8 };
 
 // One chunk that was read.
 struct slot {
@@ -27,6 +28,8 @@ struct slot {
 struct scan_run {
 	struct stream *stream;
 	struct scan_context *context;
+	// NULL when the stream was scanned before, and all was said.
+	struct warnings *warnings;
 	const struct scan *scan;
 	void *arg;
 	pthread_mutex_t lock;
@@ -101,7 +104,7 @@ static struct imp_error *move_boundary(struct scan_run *run, const struct slot *
 	if (slot->chunk.stop == CHUNK_END) {
 		if (offset > stream->end)
 			warnings_add(
-				run->context->warnings,
+				run->warnings,
 				"%s: the payload of the last record runs past the end, %" PRIu64
 				", to offset %" PRIu64,
 				stream->input->path, stream->end, offset);
@@ -112,7 +115,7 @@ static struct imp_error *move_boundary(struct scan_run *run, const struct slot *
 	if (slot->chunk.stop == CHUNK_AT_COMPRESSED)
 		stream->compressed_at = offset;
 	else
-		stream_warn_of_stop(stream, &slot->chunk, run->context->warnings);
+		stream_warn_of_stop(stream, &slot->chunk, run->warnings);
 	return NULL;
 }
 
@@ -267,7 +270,7 @@ static struct imp_error *scan_inflated(void *arg, unsigned worker, size_t piece)
 static struct imp_error *scan_compressed(struct scan_run *run)
 {
 	struct stream *stream = run->stream;
-	struct imp_error *err = inflater_new(stream, run->context->warnings, &run->inflater);
+	struct imp_error *err = inflater_new(stream, run->warnings, &run->inflater);
 	if (err)
 		return err;
 	run->is_inflated = true;
@@ -332,6 +335,7 @@ struct imp_error *stream_scan(struct stream *stream, struct scan_context *contex
 		return err;
 	run->stream = stream;
 	run->context = context;
+	run->warnings = stream->is_scanned ? NULL : context->warnings;
 	run->scan = scan;
 	run->arg = arg;
 	run->boundary = stream->start;

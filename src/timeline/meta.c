@@ -17,6 +17,7 @@ void metas_drop_records(struct metas *metas)
 	array_fini(&metas->all);
 	array_fini(&metas->extents);
 	array_fini(&metas->cgroups);
+	metas->replayed = 0;
 }
 
 void metas_fini(struct metas *metas)
@@ -42,14 +43,14 @@ static struct stamp stamp_of(const struct metas *metas, const struct events *eve
 // memory.
 static struct meta *add(struct metas *metas, enum meta_kind kind, const struct stamp *stamp)
 {
-	if (metas->all.count >= UINT32_MAX - 1)
+	if (metas->added >= UINT32_MAX - 1)
 		return NULL;
 	struct meta *meta = array_add(&metas->all);
 	if (!meta)
 		return NULL;
 	meta->kind = (uint8_t)kind;
 	meta->time = stamp->time;
-	meta->order = (uint32_t)metas->all.count;
+	meta->order = ++metas->added;
 	meta->is_unordered = stamp->is_synthesized || metas->has_no_times;
 	metas->is_late = metas->is_late || meta->time < metas->replayed_until;
 	return meta;
@@ -409,4 +410,30 @@ void metas_sort(struct metas *metas)
 	if (sorted < metas->all.count)
 		qsort(metas->all.items + metas->replayed, metas->all.count - metas->replayed,
 		      sizeof *metas->all.items, compare);
+}
+
+void metas_forget(struct metas *metas)
+{
+	size_t kept = metas->all.count - metas->replayed;
+	memmove(metas->all.items, metas->all.items + metas->replayed,
+		kept * sizeof *metas->all.items);
+	metas->all.count = kept;
+	metas->replayed = 0;
+	// Extents were added in an order that sorting has changed since.
+	uint32_t first = UINT32_MAX;
+	for (size_t i = 0; i < kept; i++) {
+		const struct meta *meta = &metas->all.items[i];
+		if ((meta->kind == META_MAP || meta->kind == META_UNMAP) && meta->value < first)
+			first = meta->value;
+	}
+	if (first > metas->extents.count)
+		first = (uint32_t)metas->extents.count;
+	for (size_t i = 0; i < kept; i++) {
+		struct meta *meta = &metas->all.items[i];
+		if (meta->kind == META_MAP || meta->kind == META_UNMAP)
+			meta->value -= first;
+	}
+	metas->extents.count -= first;
+	memmove(metas->extents.items, metas->extents.items + first,
+		metas->extents.count * sizeof *metas->extents.items);
 }

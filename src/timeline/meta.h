@@ -61,6 +61,8 @@ struct metas {
 	struct strings *names;
 	// Positions are times.
 	bool has_no_times;
+	// All that were ever added.
+	uint32_t added;
 	// Replayed already: the first of all, up to a time. A record of that time that comes later
 	// is too late.
 	size_t replayed;
@@ -79,6 +81,9 @@ struct imp_error *metas_claim(struct metas *metas, const struct build_id_record 
 
 // Puts those in order that are not replayed yet: by time, and where that is equal as they came.
 void metas_sort(struct metas *metas);
+
+// Drops those that are replayed already, for good.
+void metas_forget(struct metas *metas);
 
 // See timeline_add_code().
 struct imp_error *metas_add_code(struct metas *metas, const struct generated_code *code) MUST_CHECK;

@@ -15,6 +15,8 @@ struct timeline {
 	const struct owner *kernel, *modules;
 	// From the numbers that images had before identities were bound.
 	uint32_t *numbers;
+	// Records are dropped once they are replayed.
+	bool is_forgetful;
 };
 
 struct imp_error *timeline_new(const struct timeline_options *options, struct timeline **ret)
@@ -103,10 +105,22 @@ struct imp_error *timeline_advance(struct timeline *timeline, uint64_t until)
 		return NULL;
 	metas_sort(&timeline->metas);
 	struct imp_error *err = replay_run(&timeline->replay, &timeline->metas, until);
+	if (timeline->is_forgetful)
+		metas_forget(&timeline->metas);
 	if (!err)
 		err = add_missing_kernel(timeline);
 	note_kernel(timeline);
 	return err;
+}
+
+void timeline_forget(struct timeline *timeline)
+{
+	timeline->is_forgetful = true;
+}
+
+size_t timeline_waiting(const struct timeline *timeline)
+{
+	return timeline->metas.all.count - timeline->metas.replayed;
 }
 
 size_t timeline_early_count(const struct timeline *timeline)

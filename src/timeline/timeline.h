@@ -58,6 +58,12 @@ struct imp_error *timeline_add_build_id(struct timeline *timeline,
 // numbers, which timeline_final_number() turns into the final ones. If such a record comes after
 // all, the answers may have been wrong, and timeline_was_late() says so once all is finished.
 struct imp_error *timeline_advance(struct timeline *timeline, uint64_t until) MUST_CHECK;
+// Records that were added and not advanced over yet.
+size_t timeline_waiting(const struct timeline *timeline);
+// From now on records are dropped once they were advanced over, so that memory holds what they made
+// alone. One that comes too late can then not be put in its place any more: once
+// timeline_was_late(), the timeline is of no use and must not be finished.
+void timeline_forget(struct timeline *timeline);
 size_t timeline_early_count(const struct timeline *timeline);
 uint32_t timeline_final_number(const struct timeline *timeline, uint32_t early);
 bool timeline_was_late(const struct timeline *timeline);

@@ -109,6 +109,37 @@ TEST(what_is_known_to_be_complete_may_be_asked_before_the_end)
 	scene_leave(&scene);
 }
 
+TEST(what_was_advanced_over_need_not_be_kept)
+{
+	struct scene scene;
+	scene_begin(&scene);
+	timeline_forget(scene.timeline);
+	// Not in the order of time: the middle one stays, the others go.
+	scene_map(&scene, 10, 1, 0x10000, "/a", 1);
+	scene_map(&scene, 30, 1, 0x10000, "/c", 3);
+	scene_map(&scene, 12, 1, 0x20000, "/b", 2);
+	scene_comm(&scene, 31, 1, "name", false);
+	scene_map(&scene, 12, 2, 0x10000, "/b", 2);
+	CHECK_UINT(timeline_waiting(scene.timeline), 5);
+	CHECK_OK(timeline_advance(scene.timeline, 20));
+	CHECK_UINT(timeline_waiting(scene.timeline), 2);
+	scene_map(&scene, 40, 1, 0x20000, "/d", 4);
+	// As early as the one that stayed, and behind it.
+	scene_map(&scene, 30, 1, 0x10000, "/e", 5);
+	CHECK_OK(timeline_advance(scene.timeline, 20));
+	CHECK_UINT(timeline_waiting(scene.timeline), 4);
+	scene_finish(&scene);
+	CHECK(!timeline_was_late(scene.timeline));
+	CHECK_UINT(timeline_waiting(scene.timeline), 0);
+	CHECK_TEXT(in_user(&scene, 1, 29, 0x10010), "/a+0x1010");
+	CHECK_TEXT(in_user(&scene, 1, 30, 0x10010), "/e+0x1010");
+	CHECK_TEXT(in_user(&scene, 1, 30, 0x20010), "/b+0x1010");
+	CHECK_TEXT(in_user(&scene, 1, 40, 0x20010), "/d+0x1010");
+	CHECK_TEXT(in_user(&scene, 2, 40, 0x10010), "/b+0x1010");
+	CHECK_TEXT(timeline_comm(scene.timeline, 1, 1, 31), "name");
+	scene_leave(&scene);
+}
+
 TEST(a_record_that_comes_too_late_is_told_of_and_counts_in_the_end)
 {
 	struct scene scene;
