@@ -46,15 +46,24 @@ void buffer_text(struct buffer *buffer, const char *text)
 
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
-	va_list args;
+	// Most texts are short: they are written where they belong, and only longer ones twice.
+	enum { MOST_AT_ONCE = 64 };
+	va_list args, again;
+	uint8_t *room = buffer_extend(buffer, MOST_AT_ONCE);
+	if (!room)
+		return;
 	va_start(args, format);
-	char *text = NULL;
-	int length = vasprintf(&text, format, args);
-	va_end(args);
+	va_copy(again, args);
+	int length = vsnprintf((char *)room, MOST_AT_ONCE, format, args);
+	buffer->size -= MOST_AT_ONCE;
 	if (length < 0) {
 		buffer->failed = true;
-		return;
+	} else if (length < MOST_AT_ONCE) {
+		buffer->size += (size_t)length;
+	} else if ((room = buffer_extend(buffer, (size_t)length + 1))) {
+		vsnprintf((char *)room, (size_t)length + 1, format, again);
+		buffer->size--;
 	}
-	buffer_append(buffer, text, (size_t)length);
-	free(text);
+	va_end(again);
+	va_end(args);
 }

@@ -87,6 +87,7 @@ struct session {
 	const struct symbolize_options *options;
 	const struct log *log;
 	struct symbolize_format format;
+	struct symbolize_text shown;
 	struct json json;
 	struct finder *finder;
 	struct symbolizer *symbolizer;
@@ -100,6 +101,7 @@ static void session_close(struct session *session)
 	finder_free(session->finder);
 	process_places_close(session->process);
 	symbolize_targets_fini(&session->targets);
+	symbolize_text_fini(&session->shown);
 }
 
 static struct imp_error *choose_style(struct session *session)
@@ -128,6 +130,7 @@ static struct imp_error *choose_style(struct session *session)
 	format->has_aliases = options->aliases;
 	format->marks_forced = options->naming.force;
 	format->out = stdout;
+	format->shown = &session->shown;
 	format->json = &session->json;
 	session->json.out = stdout;
 	return NULL;
@@ -178,9 +181,7 @@ static struct imp_error *symbolize_in_target(struct session *session, const stru
 						  &symbolized.frames);
 	if (!err)
 		err = add_aliases(session, &symbolized);
-	if (!err)
-		symbolize_print(&session->format, &symbolized);
-	return err;
+	return err ? err : symbolize_print(&session->format, &symbolized);
 }
 
 static bool file_was_not_found(const struct frames *frames)
@@ -218,9 +219,7 @@ static struct imp_error *symbolize_in_process(struct session *session, uint64_t 
 	if (!err)
 		err = add_aliases(session, &symbolized);
 	symbolized.image = symbolized.has_offset ? &place.image : NULL;
-	if (!err)
-		symbolize_print(&session->format, &symbolized);
-	return err;
+	return err ? err : symbolize_print(&session->format, &symbolized);
 }
 
 // addr2line reads all numbers as hexadecimal, llvm-symbolizer only those that begin with 0x.
@@ -230,14 +229,15 @@ static bool parse_address(const struct session *session, const char *text, uint6
 }
 
 // What the other tools do with a line they cannot read.
-static void echo_line(struct session *session, const char *line)
+static struct imp_error *echo_line(struct session *session, const char *line)
 {
+	if (session->format.style == STYLE_ADDR2LINE)
+		return symbolize_print_unknown(&session->format, 0);
 	if (session->format.style == STYLE_LLVM)
 		printf("%s\n", line);
-	else if (session->format.style == STYLE_ADDR2LINE)
-		symbolize_print_unknown(&session->format, 0);
 	else
 		log_message(session->log, LOG_WARNING, "not an address: %s", line);
+	return NULL;
 }
 
 static struct imp_error *symbolize_named(struct session *session, const char *name,
@@ -248,15 +248,12 @@ static struct imp_error *symbolize_named(struct session *session, const char *na
 	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
 		log_message(session->log, LOG_WARNING, "%s", imp_error_message(err));
 		imp_error_free(steal(err));
-		symbolize_print_unknown(&session->format, address);
-		return NULL;
+		return symbolize_print_unknown(&session->format, address);
 	}
 	if (err)
 		return err;
-	if (target->is_missing) {
-		symbolize_print_unknown(&session->format, address);
-		return NULL;
-	}
+	if (target->is_missing)
+		return symbolize_print_unknown(&session->format, address);
 	return symbolize_in_target(session, target, address);
 }
 
@@ -290,10 +287,8 @@ static struct imp_error *symbolize_line(void *arg, char *line)
 	}
 	if (!name && !session->process)
 		return NULL;
-	if (!word || !parse_address(session, word, &address)) {
-		echo_line(session, whole);
-		return NULL;
-	}
+	if (!word || !parse_address(session, word, &address))
+		return echo_line(session, whole);
 	if (is_data) {
 		// Variables are not looked for: no function is at their place.
 		printf("??\n0 0\n\n");

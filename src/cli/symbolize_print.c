@@ -11,26 +11,25 @@ static const char *shown_file(const struct symbolize_format *format, const char 
 	return slash ? slash + 1 : file;
 }
 
-// Millions of lines are printed: this is several times faster than printf.
-static void put_number(FILE *out, uint64_t number)
+// Millions of lines are printed: these are several times faster than printf.
+static void put_number(struct buffer *out, uint64_t number)
 {
 	char digits[20];
-	unsigned count = 0;
+	size_t first = sizeof digits;
 	do
-		digits[count++] = (char)('0' + number % 10);
+		digits[--first] = (char)('0' + number % 10);
 	while (number /= 10);
-	while (count)
-		putc_unlocked(digits[--count], out);
+	buffer_append(out, digits + first, sizeof digits - first);
 }
 
-static void put(FILE *out, const char *text)
+static void put(struct buffer *out, const char *text)
 {
-	fwrite_unlocked(text, 1, strlen(text), out);
+	buffer_text(out, text);
 }
 
-static void put_place(const struct symbolize_format *format, const struct frame *frame)
+static void put_place(const struct symbolize_format *format, const struct frame *frame,
+		      struct buffer *out)
 {
-	FILE *out = format->out;
 	const char *file = frame ? shown_file(format, frame->file) : NULL;
 	put(out, file ? file : "??");
 	put(out, ":");
@@ -47,9 +46,8 @@ static void put_place(const struct symbolize_format *format, const struct frame 
 }
 
 static void put_other_frame(const struct symbolize_format *format, const struct frame *frame,
-			    bool is_first)
+			    bool is_first, struct buffer *out)
 {
-	FILE *out = format->out;
 	const char *function = frame && frame->function ? frame->function : "??";
 	if (format->is_pretty && !is_first)
 		put(out, " (inlined by) ");
@@ -57,11 +55,11 @@ static void put_other_frame(const struct symbolize_format *format, const struct 
 		put(out, function);
 		put(out, format->is_pretty ? " at " : "\n");
 	}
-	put_place(format, frame);
+	put_place(format, frame, out);
 	put(out, "\n");
 }
 
-static void put_other_address(const struct symbolize_format *format, uint64_t address)
+static void print_other_address(const struct symbolize_format *format, uint64_t address)
 {
 	if (!format->has_addresses)
 		return;
@@ -69,7 +67,7 @@ static void put_other_address(const struct symbolize_format *format, uint64_t ad
 		fprintf(format->out, "0x%" PRIx64, address);
 	else
 		fprintf(format->out, "0x%016" PRIx64, address);
-	put(format->out, format->is_pretty ? ": " : "\n");
+	fputs(format->is_pretty ? ": " : "\n", format->out);
 }
 
 static struct frame without_inlines(const struct frames *frames)
@@ -82,73 +80,139 @@ static struct frame without_inlines(const struct frames *frames)
 	return frame;
 }
 
-static void print_as_others(const struct symbolize_format *format,
-			    const struct symbolized *symbolized)
+static void put_as_others(const struct symbolize_format *format, const struct frames *frames,
+			  struct buffer *out)
 {
-	const struct frames *frames = &symbolized->frames;
-	put_other_address(format, symbolized->address);
 	if (frames->count == 0) {
-		put_other_frame(format, frames->has_line ? &frames->items[0] : NULL, true);
+		put_other_frame(format, frames->has_line ? &frames->items[0] : NULL, true, out);
 	} else if (!format->has_inlines) {
 		// addr2line names the inlined call, llvm-symbolizer the function it is in.
 		struct frame frame = format->style == STYLE_LLVM ? without_inlines(frames)
 								 : frames->items[0];
-		put_other_frame(format, &frame, true);
+		put_other_frame(format, &frame, true, out);
 	} else {
 		for (uint32_t i = 0; i < frames->count; i++)
-			put_other_frame(format, &frames->items[i], i == 0);
+			put_other_frame(format, &frames->items[i], i == 0, out);
 	}
 	if (format->style == STYLE_LLVM)
-		put(format->out, "\n");
+		put(out, "\n");
 }
 
-void symbolize_print_unknown(const struct symbolize_format *format, uint64_t address)
+// What the other tools' styles show of A and B is the same.
+static bool looks_same(const struct frame *a, const struct frame *b)
+{
+	return a->function == b->function && a->file == b->file && a->line == b->line &&
+	       a->column == b->column;
+}
+
+static bool is_shown(const struct symbolize_text *shown, const struct frames *frames)
+{
+	if (!frames->count || frames->count != shown->frames.count)
+		return false;
+	for (uint32_t i = 0; i < frames->count; i++)
+		if (!looks_same(&frames->items[i], &shown->frames.items[i]))
+			return false;
+	return true;
+}
+
+static struct imp_error *show(struct symbolize_text *shown, const struct frames *frames)
+{
+	shown->frames.count = 0;
+	if (!array_reserve(&shown->frames, frames->count))
+		return &imp_error_no_memory;
+	if (frames->count)
+		memcpy(shown->frames.items, frames->items, frames->count * sizeof *frames->items);
+	shown->frames.count = frames->count;
+	return NULL;
+}
+
+static struct imp_error *print_as_others(const struct symbolize_format *format,
+					 const struct symbolized *symbolized)
+{
+	struct symbolize_text *shown = format->shown;
+	const struct frames *frames = &symbolized->frames;
+	print_other_address(format, symbolized->address);
+	if (!is_shown(shown, frames)) {
+		shown->text.size = 0;
+		put_as_others(format, frames, &shown->text);
+		struct imp_error *err = show(shown, frames);
+		if (err || shown->text.failed)
+			return &imp_error_no_memory;
+	}
+	fwrite_unlocked(shown->text.bytes, 1, shown->text.size, format->out);
+	return NULL;
+}
+
+void symbolize_text_fini(struct symbolize_text *text)
+{
+	array_fini(&text->frames);
+	buffer_fini(&text->text);
+}
+
+struct imp_error *symbolize_print_unknown(const struct symbolize_format *format, uint64_t address)
 {
 	struct symbolized nothing = { .address = address,
 				      .frames = { .unknown = UNKNOWN_UNMAPPED } };
-	symbolize_print(format, &nothing);
+	return symbolize_print(format, &nothing);
 }
 
-static void print_own_unknown(const struct symbolize_format *format,
-			      const struct symbolized *symbolized)
+static void put_own_unknown(const struct symbolize_format *format,
+			    const struct symbolized *symbolized, struct buffer *out)
 {
-	FILE *out = format->out;
 	const struct image *image = symbolized->image;
-	fprintf(out, "0x%" PRIx64, symbolized->address);
+	buffer_format(out, "0x%" PRIx64, symbolized->address);
 	if (image) {
 		bool has_id = !build_id_is_none(&image->id);
-		fprintf(out, " [%s%s]", has_id ? "buildid:" : "no build ID",
-			has_id ? build_id_text(&image->id).text : "");
+		buffer_format(out, " [%s%s]", has_id ? "buildid:" : "no build ID",
+			      has_id ? build_id_text(&image->id).text : "");
 		if (symbolized->has_offset)
-			fprintf(out, "+0x%" PRIx64, symbolized->offset);
+			buffer_format(out, "+0x%" PRIx64, symbolized->offset);
 		if (image->path[0])
-			fprintf(out, " (%s)", image->path);
+			buffer_format(out, " (%s)", image->path);
 	}
-	fprintf(out, ": %s", unknown_reason_sentence(symbolized->frames.unknown));
+	buffer_format(out, ": %s", unknown_reason_sentence(symbolized->frames.unknown));
 	if (symbolized->frames.has_line) {
 		put(out, ", at ");
-		put_place(format, &symbolized->frames.items[0]);
+		put_place(format, &symbolized->frames.items[0], out);
 	}
 	put(out, "\n");
 }
 
-static void print_aliases(const struct symbolize_format *format,
-			  const struct symbolized *symbolized)
+static void put_aliases(const struct symbolized *symbolized, struct buffer *out)
 {
 	for (size_t i = 0; i < symbolized->alias_count; i++) {
 		struct symbol alias =
 			symbols_item(symbolized->aliases, symbolized->first_alias + i);
-		fprintf(format->out, "  %c %s (%s)\n", i == 0 ? '*' : ' ', alias.name,
-			symbol_source_name(alias.source));
+		buffer_format(out, "  %c %s (%s)\n", i == 0 ? '*' : ' ', alias.name,
+			      symbol_source_name(alias.source));
 	}
 }
 
-static void print_own(const struct symbolize_format *format, const struct symbolized *symbolized)
+static void put_own_frame(const struct symbolize_format *format, const struct frame *frame,
+			  bool is_forced, struct buffer *out)
 {
-	FILE *out = format->out;
+	put(out, frame->function ? frame->function : "??");
+	if (!frame->is_inlined)
+		buffer_format(out, "+0x%" PRIx64, frame->offset);
+	if (frame->file) {
+		put(out, " at ");
+		put_place(format, frame, out);
+	}
+	if (frame->is_inlined)
+		put(out, " (inlined)");
+	if (format->marks_forced && is_forced && !frame->is_inlined)
+		put(out, " (of another build, by --force)");
+	put(out, "\n");
+}
+
+static struct imp_error *print_own(const struct symbolize_format *format,
+				   const struct symbolized *symbolized)
+{
 	const struct frames *frames = &symbolized->frames;
 	struct frames single = *frames;
 	struct frame frame_alone;
+	struct buffer *out = &format->shown->text;
+	out->size = 0;
 	if (frames->count && !format->has_inlines) {
 		frame_alone = without_inlines(frames);
 		single.items = &frame_alone;
@@ -156,28 +220,20 @@ static void print_own(const struct symbolize_format *format, const struct symbol
 		frames = &single;
 	}
 	if (frames->count == 0)
-		print_own_unknown(format, symbolized);
+		put_own_unknown(format, symbolized, out);
 	for (uint32_t i = 0; i < frames->count; i++) {
-		const struct frame *frame = &frames->items[i];
 		if (i == 0)
-			fprintf(out, "0x%" PRIx64 " ", symbolized->address);
+			buffer_format(out, "0x%" PRIx64 " ", symbolized->address);
 		else
 			put(out, "  in ");
-		put(out, frame->function ? frame->function : "??");
-		if (!frame->is_inlined)
-			fprintf(out, "+0x%" PRIx64, frame->offset);
-		if (frame->file) {
-			put(out, " at ");
-			put_place(format, frame);
-		}
-		if (frame->is_inlined)
-			put(out, " (inlined)");
-		if (format->marks_forced && frames->is_forced && !frame->is_inlined)
-			put(out, " (of another build, by --force)");
-		put(out, "\n");
+		put_own_frame(format, &frames->items[i], frames->is_forced, out);
 	}
 	if (format->has_aliases)
-		print_aliases(format, symbolized);
+		put_aliases(symbolized, out);
+	if (out->failed)
+		return &imp_error_no_memory;
+	fwrite_unlocked(out->bytes, 1, out->size, format->out);
+	return NULL;
 }
 
 static void print_json_frame(struct json *json, const struct symbolize_format *format,
@@ -236,18 +292,18 @@ static void print_json(const struct symbolize_format *format, const struct symbo
 	json_end_object(json);
 }
 
-void symbolize_print(const struct symbolize_format *format, const struct symbolized *symbolized)
+struct imp_error *symbolize_print(const struct symbolize_format *format,
+				  const struct symbolized *symbolized)
 {
 	switch (format->style) {
 	case STYLE_IMPRINT:
-		print_own(format, symbolized);
-		break;
+		return print_own(format, symbolized);
 	case STYLE_LLVM:
 	case STYLE_ADDR2LINE:
-		print_as_others(format, symbolized);
-		break;
+		return print_as_others(format, symbolized);
 	case STYLE_JSON:
 		print_json(format, symbolized);
 		break;
 	}
+	return NULL;
 }

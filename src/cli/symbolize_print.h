@@ -4,10 +4,21 @@
 #ifndef CLI_SYMBOLIZE_PRINT_H
 #define CLI_SYMBOLIZE_PRINT_H
 
+#include "base/array.h"
+#include "base/buffer.h"
 #include "base/json.h"
 #include "symbolize/symbolizer.h"
 
 enum symbolize_style { STYLE_IMPRINT, STYLE_LLVM, STYLE_ADDR2LINE, STYLE_JSON };
+
+// What was printed last: one after the other, many addresses have the same frames. Zero-initialised
+// is empty.
+struct symbolize_text {
+	ARRAY_OF(struct frame) frames;
+	struct buffer text;
+};
+
+void symbolize_text_fini(struct symbolize_text *text);
 
 struct symbolize_format {
 	enum symbolize_style style;
@@ -18,6 +29,8 @@ struct symbolize_format {
 	// Say what comes from a file of another build.
 	bool marks_forced;
 	FILE *out;
+	// Lent.
+	struct symbolize_text *shown;
 	// For STYLE_JSON.
 	struct json *json;
 };
@@ -35,9 +48,11 @@ struct symbolized {
 	size_t first_alias, alias_count;
 };
 
-void symbolize_print(const struct symbolize_format *format, const struct symbolized *symbolized);
+struct imp_error *symbolize_print(const struct symbolize_format *format,
+				  const struct symbolized *symbolized) MUST_CHECK;
 
 // What the other tools print for what they cannot read.
-void symbolize_print_unknown(const struct symbolize_format *format, uint64_t address);
+struct imp_error *symbolize_print_unknown(const struct symbolize_format *format,
+					  uint64_t address) MUST_CHECK;
 
 #endif
