@@ -46,10 +46,11 @@ static void summing_fini(struct summing *summing)
 	free(summing->root_of_node);
 }
 
+// Of GROUP's keys, COUNT may be other than zero.
 static struct imp_error *group_intern(struct groups *groups, const struct group *group,
-				      uint32_t *ret)
+				      size_t count, uint32_t *ret)
 {
-	uint64_t hash = hash_bytes(0, group->keys, sizeof group->keys);
+	uint64_t hash = hash_bytes(0, group->keys, count * sizeof *group->keys);
 	struct table_probe probe = table_probe(&groups->table, hash);
 	while (table_next(&groups->table, &probe, ret))
 		if (!memcmp(&groups->items.items[*ret], group, sizeof *group))
@@ -74,16 +75,17 @@ static struct group group_of(const struct rows *rows, const struct subject *subj
 static struct imp_error *group_all(struct summing *summing)
 {
 	const struct call_tree *tree = summing->rows->tree;
+	size_t count = summing->rows->columns.count;
 	struct imp_error *err = NULL;
 	for (size_t i = 0; i < tree->roots.count && !err; i++) {
 		struct subject subject = { .tree = tree, .task = &tree->roots.items[i].task };
 		struct group group = group_of(summing->rows, &subject, true);
-		err = group_intern(&summing->task_groups, &group, &summing->of_root[i]);
+		err = group_intern(&summing->task_groups, &group, count, &summing->of_root[i]);
 	}
 	for (size_t i = 0; i < tree->symbols.count && !err; i++) {
 		struct subject subject = { .tree = tree, .symbol = &tree->symbols.items[i] };
 		struct group group = group_of(summing->rows, &subject, false);
-		err = group_intern(&summing->code_groups, &group, &summing->of_symbol[i]);
+		err = group_intern(&summing->code_groups, &group, count, &summing->of_symbol[i]);
 	}
 	return err;
 }

@@ -161,6 +161,12 @@ static void print_cell_separated(const struct writing *writing, const char *cell
 		putc(is_one && cell[i] == separator[0] ? '.' : cell[i], writing->out);
 }
 
+static void print_spaces(size_t count, FILE *out)
+{
+	while (count--)
+		putc_unlocked(' ', out);
+}
+
 static void print_cells(const struct writing *writing)
 {
 	const struct column_list *columns = &writing->options->columns;
@@ -173,13 +179,11 @@ static void print_cells(const struct writing *writing)
 			print_cell_separated(writing, cell, size);
 			continue;
 		}
-		int padding = is_last && !columns->items[i]->is_number
-				      ? 0
-				      : (int)(writing->widths[i] - size);
-		if (columns->items[i]->is_number)
-			fprintf(writing->out, "  %*s%.*s", padding, "", (int)size, cell);
-		else
-			fprintf(writing->out, "  %.*s%*s", (int)size, cell, padding, "");
+		bool is_number = columns->items[i]->is_number;
+		size_t padding = is_last && !is_number ? 0 : writing->widths[i] - size;
+		print_spaces(is_number ? 2 + padding : 2, writing->out);
+		fwrite_unlocked(cell, 1, size, writing->out);
+		print_spaces(is_number ? 0 : padding, writing->out);
 	}
 	putc('\n', writing->out);
 }
