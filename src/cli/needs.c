@@ -11,6 +11,8 @@
 #include "analyze/hits.h"
 #include "cli/archived.h"
 #include "cli/temporary.h"
+#include "elf/altlink.h"
+#include "store/store.h"
 
 // Generated code, stacks and the like are no files.
 static bool can_be_a_file(enum image_kind kind)
@@ -94,19 +96,23 @@ bool needs_is_recording(const char *path)
 	return size > 0 && (size_t)size < sizeof data && has_magic(data);
 }
 
-static struct imp_error *note_id(void *arg, const struct image *image)
+static struct imp_error *add_id(struct needs_ids *ids, const struct build_id *id)
 {
-	struct needs_ids *ids = arg;
-	if (build_id_is_none(&image->id))
+	if (build_id_is_none(id))
 		return NULL;
 	for (size_t i = 0; i < ids->count; i++)
-		if (build_id_equal(&ids->items[i], &image->id))
+		if (build_id_equal(&ids->items[i], id))
 			return NULL;
 	struct build_id *slot = array_add(ids);
 	if (!slot)
 		return &imp_error_no_memory;
-	*slot = image->id;
+	*slot = *id;
 	return NULL;
+}
+
+static struct imp_error *note_id(void *arg, const struct image *image)
+{
+	return add_id(arg, &image->id);
 }
 
 struct imp_error *needs_collect(const char *path, const struct log *log, struct needs_ids *ret)
@@ -114,4 +120,36 @@ struct imp_error *needs_collect(const char *path, const struct log *log, struct 
 	_cleanup_(cleanup_bundle) struct bundle *bundle = NULL;
 	struct imp_error *err = archived_open(&path, NULL, log, &bundle);
 	return err ? err : needs_visit(path, false, log, note_id, ret);
+}
+
+static struct imp_error *add_alt_of(struct store *store, const struct store_object *object,
+				    struct needs_ids *ids)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	int fd = -1;
+	struct imp_error *err = store_object_open(store, object, &fd);
+	if (!err)
+		err = elf_image_open_fd(fd, "object", 0, &image);
+	struct build_id id;
+	const char *path;
+	// What cannot be read refers to nothing.
+	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
+		imp_error_free(err);
+		err = NULL;
+	}
+	return !err && image && elf_altlink(image, &id, &path) ? add_id(ids, &id) : err;
+}
+
+struct imp_error *needs_add_alts(struct store *store, struct needs_ids *ids)
+{
+	struct imp_error *err = NULL;
+	size_t count = ids->count;
+	for (size_t i = 0; !err && i < count; i++) {
+		_cleanup_store_objects_ struct store_objects objects = { 0 };
+		err = store_find_all(store, &ids->items[i], &objects);
+		for (size_t j = 0; !err && j < objects.count; j++)
+			if (objects.items[j].rank == STORE_DWARF)
+				err = add_alt_of(store, &objects.items[j], ids);
+	}
+	return err;
 }

@@ -28,4 +28,8 @@ struct needs_ids {
 struct imp_error *needs_collect(const char *path, const struct log *log,
 				struct needs_ids *ret) MUST_CHECK;
 
+struct store;
+// Appends what the debug files in STORE of IDS refer to: the files of dwz(1), each once.
+struct imp_error *needs_add_alts(struct store *store, struct needs_ids *ids) MUST_CHECK;
+
 #endif

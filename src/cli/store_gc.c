@@ -83,6 +83,8 @@ static int gc_run(const struct invocation *invocation, struct imp_error **err)
 	struct needs_ids keep = { 0 };
 	for (size_t i = 0; !*err && i < options->used_by.count; i++)
 		*err = needs_collect(options->used_by.items[i], invocation->log, &keep);
+	if (!*err)
+		*err = needs_add_alts(store, &keep);
 	struct store_gc_options gc = { .most_bytes = options->most_bytes,
 				       .keep = keep.items,
 				       .keep_count = keep.count,

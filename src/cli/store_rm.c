@@ -39,7 +39,22 @@ static struct imp_error *remove_entry(struct store *store, const struct store_re
 static struct imp_error *pin_entry(struct store *store, const struct store_ref *ref, bool is_unpin,
 				   bool *found)
 {
-	return store_pin(store, &ref->id, !is_unpin, found);
+	struct needs_ids ids = { 0 };
+	struct build_id *own = array_add(&ids);
+	struct imp_error *err = own ? NULL : &imp_error_no_memory;
+	if (own)
+		*own = ref->id;
+	if (!err)
+		err = store_pin(store, &ref->id, !is_unpin, found);
+	if (!err)
+		err = needs_add_alts(store, &ids);
+	// What its debug files refer to may not be there.
+	for (size_t i = 1; !err && i < ids.count; i++) {
+		bool is_there;
+		err = store_pin(store, &ids.items[i], !is_unpin, &is_there);
+	}
+	array_fini(&ids);
+	return err;
 }
 
 // Pins, or no longer, what a recording needs. What the store does not have is counted.
@@ -49,17 +64,20 @@ static struct imp_error *pin_needs(struct store *store, const struct invocation 
 	const struct rm_options *options = invocation->options;
 	struct needs_ids ids = { 0 };
 	struct imp_error *err = needs_collect(recording, invocation->log, &ids);
+	size_t count = ids.count;
+	if (!err)
+		err = needs_add_alts(store, &ids);
 	size_t missing = 0;
 	for (size_t i = 0; !err && i < ids.count; i++) {
 		bool found = false;
 		err = store_pin(store, &ids.items[i], !options->unpin, &found);
-		missing += !found;
+		missing += !found && i < count;
 	}
 	if (!err && missing)
 		log_message(invocation->log, LOG_WARNING,
 			    "%s: %zu of %zu images are not in the store ('imprint store add' takes "
 			    "a recording's in)",
-			    recording, missing, ids.count);
+			    recording, missing, count);
 	array_fini(&ids);
 	return err;
 }

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/table.h"
+#include "elf/altlink.h"
 #include "find/dir_index.h"
 #include "find/kernels.h"
 #include "find/processes.h"
@@ -253,22 +254,16 @@ static enum unknown_reason reason_without_search(const struct image *image)
 // by the debug file's own place, and its ID. False without one.
 static bool altlink_of(const struct elf_image *debug, struct build_id *id, char **path)
 {
-	const struct elf_section *section = elf_image_section_named(debug, ".gnu_debugaltlink");
-	if (!section)
+	const char *name;
+	if (!elf_altlink(debug, id, &name))
 		return false;
-	struct cursor bytes = elf_image_section_bytes(debug, section);
-	const char *name = cursor_string(&bytes);
-	size_t size = cursor_left(&bytes);
-	if (!name || size > BUILD_ID_MOST_BYTES)
-		return false;
-	*id = build_id_of(cursor_bytes(&bytes, size), (uint32_t)size);
 	_cleanup_free_ char *real = realpath(elf_image_path(debug), NULL);
 	const char *slash = real ? strrchr(real, '/') : NULL;
 	if (name[0] == '/' || !slash)
 		*path = strdup(name);
 	else
 		*path = path_of("%.*s/%s", (int)(slash - real), real, name);
-	return id->size && *path;
+	return *path != NULL;
 }
 
 // Looks for the dwz file that the found debug file refers to, as for an image of its own. It has no

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/parallel.h"
@@ -14,6 +15,32 @@ static struct imp_error *check_writable(const struct store *store)
 	if (store->mode == STORE_WRITE)
 		return NULL;
 	return error_new(IMP_ERR_USAGE, "%s: the store is open for reading only", store->dir);
+}
+
+// Makes the name of PENDING durable: its entry, and the directories above that may be new.
+static struct imp_error *sync_name(struct store *store, const struct pending *pending)
+{
+	enum { MOST_LEVELS = 5 };
+	if (!pending->is_published || !pending->is_new || store->is_transient)
+		return NULL;
+	struct entry_name name = pending_entry(pending);
+	_cleanup_close_ int dir = store_entry_open(store, &name, false);
+	struct stat root;
+	struct stat at = { 0 };
+	bool is_done = dir >= 0 && !fstat(store->root, &root);
+	for (int level = 0; is_done && level < MOST_LEVELS && at.st_ino != root.st_ino; level++) {
+		is_done = !fstat(dir, &at) && !fsync(dir);
+		int parent = is_done ? openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+		is_done = parent >= 0;
+		if (is_done) {
+			(void)close(dir);
+			dir = parent;
+		}
+	}
+	// Taken out again meanwhile: there is no name to keep.
+	if (is_done || errno == ENOENT)
+		return NULL;
+	return error_system(errno, "%s: cannot make the name of %s durable", store->dir, name.text);
 }
 
 static struct imp_error *add(struct store *store, const struct store_item *item,
@@ -38,6 +65,8 @@ static struct imp_error *add(struct store *store, const struct store_item *item,
 		err = pending_publish(store, &dirs, &pending, ret);
 	if (!err)
 		err = pending_note(store, &pending, 1);
+	if (!err)
+		err = sync_name(store, &pending);
 	shard_dirs_fini(&dirs);
 	pending_fini(store, &pending);
 	return err;
@@ -156,9 +185,10 @@ struct gathered {
 };
 
 // One call for the whole file system is cheaper than one for each of many files, dearer for few.
+enum { FEW = 8 };
+
 static struct imp_error *sync_all(struct store *store, const struct gathered *gathered)
 {
-	enum { FEW = 8 };
 	if (store->is_transient)
 		return NULL;
 	size_t written = 0;
@@ -172,6 +202,20 @@ static struct imp_error *sync_all(struct store *store, const struct gathered *ga
 	struct imp_error *err = NULL;
 	for (size_t i = 0; !err && i < gathered->count; i++)
 		err = pending_sync(store, &gathered->items[i]);
+	return err;
+}
+
+// The same for the names, once there are any.
+static struct imp_error *sync_names(struct store *store, const struct gathered *gathered)
+{
+	size_t named = 0;
+	for (size_t i = 0; i < gathered->count; i++)
+		named += gathered->items[i].is_published && gathered->items[i].is_new;
+	if (named > FEW && !store->is_transient && syncfs(store->root) < 0)
+		return error_system(errno, "%s: cannot make names durable", store->dir);
+	struct imp_error *err = NULL;
+	for (size_t i = 0; named <= FEW && !err && i < gathered->count; i++)
+		err = sync_name(store, &gathered->items[i]);
 	return err;
 }
 
@@ -254,6 +298,8 @@ static struct imp_error *publish_all(struct gathered *gathered)
 			   publish_shard, gathered);
 	// What is published is noted whatever happened to the rest.
 	struct imp_error *unnoted = pending_note(store, gathered->items, gathered->count);
+	if (!unnoted)
+		unnoted = sync_names(store, gathered);
 	if (err)
 		imp_error_free(unnoted);
 	return err ? err : unnoted;

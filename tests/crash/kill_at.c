@@ -122,6 +122,11 @@ EXPORT int fdatasync(int fd)
 	return is_to_fail() ? -1 : REAL(fdatasync)(fd);
 }
 
+EXPORT int fsync(int fd)
+{
+	return is_to_fail() ? -1 : REAL(fsync)(fd);
+}
+
 EXPORT int syncfs(int fd)
 {
 	return is_to_fail() ? -1 : REAL(syncfs)(fd);
