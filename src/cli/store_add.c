@@ -69,7 +69,9 @@ static struct imp_error *note_tree(struct addition *add, const char *dir)
 	if (!path)
 		return error_system(errno, "%s: cannot open", dir);
 	char *roots[] = { path, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	// From directory to directory: the kernel then looks each name up alone, not its whole
+	// path.
+	FTS *walk = fts_open(roots, FTS_PHYSICAL, NULL);
 	struct imp_error *err = walk ? NULL : error_system(errno, "%s: cannot walk", dir);
 	for (FTSENT *file; !err && (file = fts_read(walk));) {
 		if (file->fts_info == FTS_F &&

@@ -8,7 +8,9 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/table.h"
+#include "store/beneath.h"
 #include "store/journal.h"
 #include "store/root.h"
 
@@ -19,6 +21,8 @@ struct store_seen {
 	bool is_read[4096];
 	struct journal sights;
 	struct table by_path;
+	// ".build-id/ab" by its byte, opened when it is first asked for; 0 and -1: not, cannot be.
+	int shards[256];
 };
 
 struct imp_error *store_seen_new(struct store *store, struct store_seen **ret)
@@ -38,6 +42,9 @@ void store_seen_free(struct store_seen *seen)
 		return;
 	journal_fini(&seen->sights);
 	table_fini(&seen->by_path);
+	for (size_t i = 0; i < sizeof seen->shards / sizeof *seen->shards; i++)
+		if (seen->shards[i] > 0)
+			(void)close(seen->shards[i]);
 	free(seen);
 }
 
@@ -69,14 +76,37 @@ static bool is_settled(const struct journal_line *line)
 	return line->stamp.ctime_ns < (line->time_s - 1) * second_ns;
 }
 
-static bool has_object(struct store *store, const struct journal_line *line)
+// The directory from which *PATH, below the store's root, is shortest to look up; *PATH begins
+// there then.
+static int nearest_dir(struct store_seen *seen, const char **path)
 {
-	char path[ENTRY_DIR_SIZE + OBJECT_NAME_SIZE];
+	static const char place[] = ".build-id/";
+	enum { SHARD_LENGTH = sizeof place + 1 };
+	char name[SHARD_LENGTH + 1];
+	uint8_t byte;
+	if (strncmp(*path, place, sizeof place - 1) != 0 ||
+	    !hex_parse(*path + sizeof place - 1, 2, &byte))
+		return seen->store->root;
+	memcpy(name, *path, SHARD_LENGTH);
+	name[SHARD_LENGTH] = 0;
+	if (!seen->shards[byte])
+		seen->shards[byte] = beneath_open_dir(seen->store->root, name, false);
+	if (seen->shards[byte] <= 0)
+		return seen->store->root;
+	*path += SHARD_LENGTH + 1;
+	return seen->shards[byte];
+}
+
+static bool has_object(struct store_seen *seen, const struct journal_line *line)
+{
+	char text[ENTRY_DIR_SIZE + OBJECT_NAME_SIZE];
+	const char *path = text;
 	struct store_object object = { .role = line->role, .rank = line->rank, .hash = line->hash };
-	(void)snprintf(path, sizeof path, "%s/%s", entry_dir_of(&line->entry).text,
+	(void)snprintf(text, sizeof text, "%s/%s", entry_dir_of(&line->entry).text,
 		       object_name_of(&object).text);
+	int dir = nearest_dir(seen, &path);
 	struct stat stat;
-	return !fstatat(store->root, path, &stat, AT_SYMLINK_NOFOLLOW) && S_ISREG(stat.st_mode);
+	return !fstatat(dir, path, &stat, AT_SYMLINK_NOFOLLOW) && S_ISREG(stat.st_mode);
 }
 
 static void touch(struct store_seen *seen, struct journal_line *line)
@@ -100,7 +130,7 @@ bool store_seen_knows(struct store_seen *seen, const char *path, const struct st
 	while (table_next(&seen->by_path, &probe, &index)) {
 		struct journal_line *line = &seen->sights.items[index];
 		if (file_stamp_equal(&line->stamp, &stamp) && !strcmp(line->path, path) &&
-		    is_settled(line) && has_object(seen->store, line)) {
+		    is_settled(line) && has_object(seen, line)) {
 			touch(seen, line);
 			return true;
 		}
