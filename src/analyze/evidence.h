@@ -5,6 +5,7 @@
 #define ANALYZE_EVIDENCE_H
 
 #include "analyze/survey.h"
+#include "base/array.h"
 
 // One sample, without what it lends.
 struct moment {
@@ -52,5 +53,18 @@ void mapping_record_fini(struct mapping_record *mapping);
 struct imp_error *evidence_mapping(struct recording *recording, const struct survey *survey,
 				   const struct moment *moment, const struct stretch *stretch,
 				   struct mapping_record *ret, bool *found) MUST_CHECK;
+
+// Mappings of one path as other builds; see evidence_other_builds().
+struct other_builds {
+	ARRAY_OF(struct mapping_record);
+};
+
+void other_builds_fini(struct other_builds *builds);
+
+// The records that mapped the path of IMAGE as another build than its: of each build the first,
+// ordered by time. Appended to RET.
+struct imp_error *evidence_other_builds(struct recording *recording, const struct survey *survey,
+					const struct image *image,
+					struct other_builds *ret) MUST_CHECK;
 
 #endif

@@ -88,6 +88,28 @@ static struct imp_error *look_up(struct explaining *explaining, struct explanati
 	return err;
 }
 
+// What became of the path since.
+static struct imp_error *look_at_path_now(struct explaining *explaining, struct explanation *it)
+{
+	const struct image *image = it->image;
+	it->now = FIND_SKIPPED;
+	if (image->kind != IMAGE_USER || !image->path || image->path[0] != '/' || !image->id.size)
+		return NULL;
+	struct imp_error *err = elf_build_id_read(image->path, &it->now_id);
+	if (err)
+		it->now = access(image->path, F_OK) ? FIND_ABSENT : FIND_UNREADABLE;
+	else if (!it->now_id.size)
+		it->now = FIND_NO_ID;
+	else
+		it->now = build_id_equal(&image->id, &it->now_id) ||
+					  (image->id_is_padded &&
+					   build_id_equal_padded(&image->id, &it->now_id))
+				  ? FIND_MATCH
+				  : FIND_OTHER_BUILD;
+	imp_error_free(err);
+	return evidence_other_builds(explaining->recording, explaining->survey, image, &it->others);
+}
+
 static struct imp_error *explain_moment(struct explaining *explaining, struct explanation *it)
 {
 	const struct timeline *timeline = explaining->survey->timeline;
@@ -107,6 +129,8 @@ static struct imp_error *explain_moment(struct explaining *explaining, struct ex
 	it->offset = file_off_of(moment->address - stretch.base);
 	struct imp_error *err = evidence_mapping(explaining->recording, explaining->survey, moment,
 						 &stretch, &it->mapping, &it->has_mapping);
+	if (!err)
+		err = look_at_path_now(explaining, it);
 	return err ? err : look_up(explaining, it);
 }
 
@@ -205,6 +229,7 @@ static struct imp_error *explain_recording(struct explaining *explaining, const 
 	if (!err)
 		tell(explaining, &it);
 	mapping_record_fini(&it.mapping);
+	other_builds_fini(&it.others);
 	return err;
 }
 

@@ -21,6 +21,11 @@ struct explanation {
 	// The mapping, when a record told of it.
 	bool has_mapping;
 	struct mapping_record mapping;
+	// What else the recording maps under the image's path.
+	struct other_builds others;
+	// What is at that path on this machine now: FIND_SKIPPED when it was not looked at.
+	enum find_outcome now;
+	struct build_id now_id;
 	// NULL when the address was in none; then `unlocated` says why.
 	const struct image *image;
 	enum unknown_reason unlocated;

@@ -48,6 +48,31 @@ static void print_mapping(struct json *json, const struct mapping_record *mappin
 	json_end_object(json);
 }
 
+static void print_others(struct json *json, const struct explanation *it)
+{
+	json_key(json, "other_builds");
+	json_begin_array(json);
+	for (size_t i = 0; i < it->others.count; i++) {
+		const struct mapping_record *other = &it->others.items[i];
+		json_begin_object(json);
+		member_id(json, "build_id", &other->id);
+		json_member_uint(json, "record_offset", other->record_offset);
+		json_member_uint(json, "pid", other->pid);
+		if (other->has_time)
+			json_member_uint(json, "time_ns", other->time_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	if (it->now == FIND_SKIPPED)
+		return;
+	json_key(json, "path_now");
+	json_begin_object(json);
+	json_member_string(json, "outcome", find_outcome_name(it->now));
+	if (it->now_id.size)
+		member_id(json, "build_id", &it->now_id);
+	json_end_object(json);
+}
+
 static void print_steps(struct json *json, const struct finding *finding)
 {
 	json_key(json, "steps");
@@ -136,6 +161,8 @@ void explain_print_json(const struct explanation *it, struct json *json)
 		print_image(json, it->image);
 	else
 		json_member_string(json, "unknown", unknown_reason_name(it->unlocated));
+	if (it->image && it->has_moment)
+		print_others(json, it);
 	if (it->finding)
 		print_finding(json, it->finding);
 	if (it->has_offset)

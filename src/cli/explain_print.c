@@ -138,6 +138,56 @@ static void print_identity(const struct explanation *it)
 	puts(".");
 }
 
+// One other build that was mapped from the image's path.
+static void print_other(const struct explanation *it, const struct mapping_record *other)
+{
+	const struct mapping_record *mapping = &it->mapping;
+	printf("  %s,\n    mapped first by process %" PRIu32, build_id_text(&other->id).text,
+	       other->pid);
+	if (other->has_time && other->time_ns) {
+		bool is_later = it->has_mapping && mapping->has_time &&
+				other->time_ns > mapping->time_ns;
+		printf(" at ");
+		print_time(other->time_ns);
+		if (it->has_mapping && mapping->has_time && mapping->time_ns) {
+			printf(", ");
+			print_time(is_later ? other->time_ns - mapping->time_ns
+					    : mapping->time_ns - other->time_ns);
+			printf(" %s", is_later ? "after this one" : "before this one");
+		}
+	} else {
+		printf(" before the recording began");
+	}
+	printf(" (record at offset 0x%" PRIx64 ")\n", other->record_offset);
+}
+
+static void print_now(const struct explanation *it)
+{
+	static const char *const sentences[FIND_OUTCOMES] = {
+		[FIND_ABSENT] = "there is no such file",
+		[FIND_MATCH] = "it is this build",
+		[FIND_NO_ID] = "it has no build ID",
+		[FIND_UNREADABLE] = "it cannot be read",
+	};
+	if (it->now == FIND_OTHER_BUILD)
+		printf("  on this machine now: %s\n", build_id_text(&it->now_id).text);
+	else if (it->now != FIND_SKIPPED)
+		printf("  on this machine now: %s\n", sentences[it->now]);
+}
+
+// The path is a hint: what else it named, and names.
+static void print_replaced(const struct explanation *it)
+{
+	if (!it->others.count && it->now != FIND_OTHER_BUILD)
+		return;
+	puts("Replaced");
+	if (it->others.count)
+		puts("  In this recording the same path is of another build, too:");
+	for (size_t i = 0; i < it->others.count; i++)
+		print_other(it, &it->others.items[i]);
+	print_now(it);
+}
+
 static void print_step(const struct find_step *step)
 {
 	printf("  %-16s ", step->source);
@@ -320,6 +370,8 @@ void explain_print(const struct explanation *it)
 	if (it->has_moment)
 		print_mapping(it);
 	print_identity(it);
+	if (it->has_moment)
+		print_replaced(it);
 	if (it->finding) {
 		print_search(it);
 		print_conclusion(it);
