@@ -9,6 +9,7 @@
 #include "analyze/gather.h"
 #include "analyze/origin.h"
 #include "analyze/survey.h"
+#include "analyze/survivors.h"
 
 DEFINE_CLEANUP(struct recording *, recording, recording_close)
 DEFINE_CLEANUP(struct survey *, survey, survey_free)
@@ -118,6 +119,8 @@ struct imp_error *analyze(const char *path, const struct analysis_options *optio
 	struct imp_error *err = recording_open(path, &recording_options, &recording);
 	if (!err)
 		err = survey_new(recording, options->log, &survey);
+	if (!err && options->finder)
+		err = survivors_add(recording, survey, options->finder);
 	if (!err)
 		err = gather_into(profile, recording, survey, options);
 	if (!err)

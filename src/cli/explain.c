@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyze/hits.h"
+#include "analyze/survivors.h"
 #include "base/json.h"
 #include "cli/archived.h"
 #include "cli/command.h"
@@ -218,6 +219,8 @@ static struct imp_error *explain_recording(struct explaining *explaining, const 
 	struct imp_error *err = recording_open(path, &how, &explaining->recording);
 	if (!err)
 		err = survey_new(explaining->recording, explaining->log, &explaining->survey);
+	if (!err)
+		err = survivors_add(explaining->recording, explaining->survey, explaining->finder);
 	if (err)
 		return err;
 	if (!options->sample && !options->address)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/replay.h"
+#include "analyze/survivors.h"
 #include "cli/archived.h"
 #include "cli/choice.h"
 #include "cli/command.h"
@@ -142,6 +143,8 @@ static struct imp_error *print_all(const struct script_options *options, const s
 	struct imp_error *err = recording_open(path, &recording_options, &recording);
 	if (!err)
 		err = survey_new(recording, log, &survey);
+	if (!err)
+		err = survivors_add(recording, survey, finder);
 	if (!err)
 		err = stack_walk_new(recording, survey->timeline, finder, &walk);
 	if (!err)

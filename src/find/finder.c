@@ -419,7 +419,12 @@ struct imp_error *finder_find(struct finder *finder, const struct image *image,
 
 struct imp_error *finder_add_process(struct finder *finder, uint32_t pid)
 {
-	return processes_add(finder->processes, pid);
+	return processes_add(finder->processes, pid, 0);
+}
+
+struct imp_error *finder_add_survivor(struct finder *finder, uint32_t pid, int64_t written_s)
+{
+	return processes_add(finder->processes, pid, written_s);
 }
 
 enum unknown_reason finding_address(const struct finding *finding, const struct image *image,

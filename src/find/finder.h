@@ -142,6 +142,11 @@ struct imp_error *finder_find(struct finder *finder, const struct image *image,
 // deleted since. Before the first question that needs it.
 struct imp_error *finder_add_process(struct finder *finder, uint32_t pid) MUST_CHECK;
 
+// The same for a process of a recording, if it is one that began before WRITTEN_S (CLOCK_REALTIME;
+// 0: whenever it began), when the recording's file was last written.
+struct imp_error *finder_add_survivor(struct finder *finder, uint32_t pid,
+				      int64_t written_s) MUST_CHECK;
+
 struct found_ids {
 	ARRAY_OF(struct build_id);
 };

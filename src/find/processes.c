@@ -3,8 +3,11 @@
 #include "find/processes.h"
 
 #include <pthread.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "live/maps.h"
+#include "live/process.h"
 
 // The first mapping of a file.
 struct mapped_build {
@@ -13,11 +16,16 @@ struct mapped_build {
 	uint64_t start, end;
 };
 
+struct waiting_process {
+	uint32_t pid;
+	int64_t written_s;
+};
+
 struct processes {
 	pthread_mutex_t lock;
 	struct proc *proc;
 	struct mapped_files *files;
-	ARRAY_OF(uint32_t) waiting;
+	ARRAY_OF(struct waiting_process) waiting;
 	ARRAY_OF(struct mapped_build) builds;
 };
 
@@ -41,12 +49,12 @@ void processes_free(struct processes *processes)
 	free(processes);
 }
 
-struct imp_error *processes_add(struct processes *processes, uint32_t pid)
+struct imp_error *processes_add(struct processes *processes, uint32_t pid, int64_t written_s)
 {
 	pthread_mutex_lock(&processes->lock);
-	uint32_t *slot = array_add(&processes->waiting);
+	struct waiting_process *slot = array_add(&processes->waiting);
 	if (slot)
-		*slot = pid;
+		*slot = (struct waiting_process){ pid, written_s };
 	pthread_mutex_unlock(&processes->lock);
 	return slot ? NULL : &imp_error_no_memory;
 }
@@ -57,6 +65,23 @@ static bool is_known(const struct processes *processes, const struct build_id *i
 		if (build_id_equal(&processes->builds.items[i].id, id))
 			return true;
 	return false;
+}
+
+// The process began before the time that goes with it.
+static bool is_old_enough(const struct processes *processes, const struct waiting_process *waiting)
+{
+	// The clocks are read one after the other, and files' times are coarse.
+	enum { SLACK_S = 2 };
+	struct process process;
+	struct timespec now, up;
+	if (!waiting->written_s)
+		return true;
+	if (process_read(processes->proc, waiting->pid, 0, &process) != PROC_READ ||
+	    clock_gettime(CLOCK_REALTIME, &now) < 0 || clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+		return false;
+	int64_t began = now.tv_sec - up.tv_sec +
+			(int64_t)(process.start_ticks / (uint64_t)sysconf(_SC_CLK_TCK));
+	return began <= waiting->written_s + SLACK_S;
 }
 
 static struct imp_error *read_process(struct processes *processes, uint32_t pid)
@@ -90,8 +115,11 @@ static struct imp_error *read_waiting(struct processes *processes)
 		err = proc_open(NULL, &processes->proc);
 	if (!err && processes->waiting.count && !processes->files)
 		err = mapped_files_new(0, &processes->files);
-	while (!err && processes->waiting.count)
-		err = read_process(processes, processes->waiting.items[--processes->waiting.count]);
+	while (!err && processes->waiting.count) {
+		struct waiting_process next = processes->waiting.items[--processes->waiting.count];
+		if (is_old_enough(processes, &next))
+			err = read_process(processes, next.pid);
+	}
 	return err;
 }
 

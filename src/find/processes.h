@@ -3,6 +3,8 @@
 #ifndef FIND_PROCESSES_H
 #define FIND_PROCESSES_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 #include "model/build_id.h"
 
@@ -11,8 +13,10 @@ struct processes;
 struct processes *processes_new(void);
 void processes_free(struct processes *processes);
 
-// Adds process PID, whose mappings are read at the first question after this.
-struct imp_error *processes_add(struct processes *processes, uint32_t pid) MUST_CHECK;
+// Adds process PID, whose mappings are read at the first question after this, if it began before
+// WRITTEN_S (seconds of CLOCK_REALTIME; 0: whenever it began).
+struct imp_error *processes_add(struct processes *processes, uint32_t pid,
+				int64_t written_s) MUST_CHECK;
 
 // Opens the mapped file of ID (PADDED as build_id_equal_padded() has it): *ret is -1 when no added
 // process maps it or no way leads to it. *place (freed by the caller) tells which mapping it is.
