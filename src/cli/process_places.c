@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "environment/source.h"
 #include "live/maps.h"
+#include "live/process.h"
 
 // A mapping, whoever knows it. The path is lent.
 struct known_mapping {
@@ -30,26 +31,6 @@ struct process_places {
 	char map_dir[64];
 	char mapping_path[96];
 };
-
-// The last number of NSpid is what the process knows itself by, and names its map by.
-static uint32_t inner_pid_of(const struct proc *proc, uint32_t pid)
-{
-	char status[4096];
-	if (!proc_text(proc, status, sizeof status, "%u/status", pid))
-		return pid;
-	const char *line = strstr(status, "\nNSpid:");
-	const char *end = line ? strchr(line + 1, '\n') : NULL;
-	uint32_t inner = pid;
-	for (const char *at = line ? line + 7 : NULL; at && end && at < end;) {
-		char *next;
-		unsigned long number = strtoul(at, &next, 10);
-		if (next == at)
-			break;
-		inner = (uint32_t)number;
-		at = next;
-	}
-	return inner;
-}
 
 static struct imp_error *keep(struct process_places *places, const struct known_mapping *mapping)
 {
@@ -97,7 +78,7 @@ static struct imp_error *read_process(struct process_places *places)
 		return error_new(IMP_ERR_USAGE,
 				 "the mappings of process %u may not be read: try as root",
 				 places->pid);
-	places->inner_pid = inner_pid_of(places->proc, places->pid);
+	places->inner_pid = process_inner_pid(places->proc, places->pid);
 	snprintf(places->map_dir, sizeof places->map_dir, "/proc/%u/root/tmp", places->pid);
 	return keep_live(places, &mappings);
 }

@@ -208,21 +208,11 @@ static struct imp_error *jit_image(struct gatherer *gatherer, uint32_t *ret)
 	return NULL;
 }
 
-// The process's number in its own pid namespace, by which a run-time compiler names its files.
-static uint32_t inner_pid(const char *status, uint32_t pid)
-{
-	const char *line = strstr(status, "\nNSpid:");
-	if (!line)
-		return pid;
-	size_t length = strcspn(line + 1, "\n");
-	const char *last = memrchr(line + 1, '\t', length);
-	return last ? (uint32_t)strtoul(last + 1, NULL, 10) : pid;
-}
-
 static bool has_perf_map(const struct gatherer *gatherer, uint32_t pid, const char *status)
 {
 	char path[96];
-	snprintf(path, sizeof path, "%u/root/tmp/perf-%u.map", pid, inner_pid(status, pid));
+	snprintf(path, sizeof path, "%u/root/tmp/perf-%u.map", pid,
+		 process_parse_inner_pid(status, pid));
 	return !faccessat(gatherer->proc->fd, path, F_OK, 0);
 }
 

@@ -427,6 +427,11 @@ struct imp_error *finder_add_survivor(struct finder *finder, uint32_t pid, int64
 	return processes_add(finder->processes, pid, written_s);
 }
 
+struct imp_error *finder_open_perf_map(struct finder *finder, uint32_t pid, int *ret, char **place)
+{
+	return processes_open_map(finder->processes, pid, ret, place);
+}
+
 enum unknown_reason finding_address(const struct finding *finding, const struct image *image,
 				    file_off offset, elf_addr *ret)
 {

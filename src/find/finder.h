@@ -147,6 +147,10 @@ struct imp_error *finder_add_process(struct finder *finder, uint32_t pid) MUST_C
 struct imp_error *finder_add_survivor(struct finder *finder, uint32_t pid,
 				      int64_t written_s) MUST_CHECK;
 
+// The map of generated code of a process that was added, opened: see processes_open_map().
+struct imp_error *finder_open_perf_map(struct finder *finder, uint32_t pid, int *ret,
+				       char **place) MUST_CHECK;
+
 struct found_ids {
 	ARRAY_OF(struct build_id);
 };

@@ -16,7 +16,7 @@ struct mapped_build {
 	uint64_t start, end;
 };
 
-struct waiting_process {
+struct added_process {
 	uint32_t pid;
 	int64_t written_s;
 };
@@ -25,7 +25,9 @@ struct processes {
 	pthread_mutex_t lock;
 	struct proc *proc;
 	struct mapped_files *files;
-	ARRAY_OF(struct waiting_process) waiting;
+	ARRAY_OF(struct added_process) added;
+	// How many of them were read.
+	size_t read_count;
 	ARRAY_OF(struct mapped_build) builds;
 };
 
@@ -43,7 +45,7 @@ void processes_free(struct processes *processes)
 		return;
 	mapped_files_free(processes->files);
 	proc_free(processes->proc);
-	array_fini(&processes->waiting);
+	array_fini(&processes->added);
 	array_fini(&processes->builds);
 	pthread_mutex_destroy(&processes->lock);
 	free(processes);
@@ -52,9 +54,9 @@ void processes_free(struct processes *processes)
 struct imp_error *processes_add(struct processes *processes, uint32_t pid, int64_t written_s)
 {
 	pthread_mutex_lock(&processes->lock);
-	struct waiting_process *slot = array_add(&processes->waiting);
+	struct added_process *slot = array_add(&processes->added);
 	if (slot)
-		*slot = (struct waiting_process){ pid, written_s };
+		*slot = (struct added_process){ pid, written_s };
 	pthread_mutex_unlock(&processes->lock);
 	return slot ? NULL : &imp_error_no_memory;
 }
@@ -68,20 +70,20 @@ static bool is_known(const struct processes *processes, const struct build_id *i
 }
 
 // The process began before the time that goes with it.
-static bool is_old_enough(const struct processes *processes, const struct waiting_process *waiting)
+static bool is_old_enough(const struct processes *processes, const struct added_process *added)
 {
 	// The clocks are read one after the other, and files' times are coarse.
 	enum { SLACK_S = 2 };
 	struct process process;
 	struct timespec now, up;
-	if (!waiting->written_s)
+	if (!added->written_s)
 		return true;
-	if (process_read(processes->proc, waiting->pid, 0, &process) != PROC_READ ||
+	if (process_read(processes->proc, added->pid, 0, &process) != PROC_READ ||
 	    clock_gettime(CLOCK_REALTIME, &now) < 0 || clock_gettime(CLOCK_BOOTTIME, &up) < 0)
 		return false;
 	int64_t began = now.tv_sec - up.tv_sec +
 			(int64_t)(process.start_ticks / (uint64_t)sysconf(_SC_CLK_TCK));
-	return began <= waiting->written_s + SLACK_S;
+	return began <= added->written_s + SLACK_S;
 }
 
 static struct imp_error *read_process(struct processes *processes, uint32_t pid)
@@ -111,14 +113,15 @@ static struct imp_error *read_process(struct processes *processes, uint32_t pid)
 static struct imp_error *read_waiting(struct processes *processes)
 {
 	struct imp_error *err = NULL;
-	if (processes->waiting.count && !processes->proc)
+	bool is_waiting = processes->read_count < processes->added.count;
+	if (is_waiting && !processes->proc)
 		err = proc_open(NULL, &processes->proc);
-	if (!err && processes->waiting.count && !processes->files)
+	if (!err && is_waiting && !processes->files)
 		err = mapped_files_new(0, &processes->files);
-	while (!err && processes->waiting.count) {
-		struct waiting_process next = processes->waiting.items[--processes->waiting.count];
-		if (is_old_enough(processes, &next))
-			err = read_process(processes, next.pid);
+	while (!err && processes->read_count < processes->added.count) {
+		const struct added_process *next = &processes->added.items[processes->read_count++];
+		if (is_old_enough(processes, next))
+			err = read_process(processes, next->pid);
 	}
 	return err;
 }
@@ -152,6 +155,46 @@ struct imp_error *processes_open(struct processes *processes, const struct build
 		if (padded ? build_id_equal_padded(id, &build->id) : build_id_equal(id, &build->id))
 			err = open_build(processes, build, ret, place);
 	}
+	pthread_mutex_unlock(&processes->lock);
+	return err;
+}
+
+// Called under the lock.
+static struct imp_error *open_map(struct processes *processes, const struct added_process *added,
+				  int *ret, char **place)
+{
+	struct imp_error *err = NULL;
+	char path[48];
+	if (!processes->proc)
+		err = proc_open(NULL, &processes->proc);
+	if (err || !is_old_enough(processes, added))
+		return err;
+	struct process_view view = process_view_of(processes->proc, added->pid);
+	enum proc_outcome outcome;
+	snprintf(path, sizeof path, "/tmp/perf-%u.map",
+		 process_inner_pid(processes->proc, added->pid));
+	int fd = process_view_open(&view, path, &outcome);
+	if (fd < 0)
+		return NULL;
+	if (asprintf(place, "/proc/%u/root%s", added->pid, path) < 0) {
+		close(fd);
+		*place = NULL;
+		return &imp_error_no_memory;
+	}
+	*ret = fd;
+	return NULL;
+}
+
+struct imp_error *processes_open_map(struct processes *processes, uint32_t pid, int *ret,
+				     char **place)
+{
+	struct imp_error *err = NULL;
+	*ret = -1;
+	*place = NULL;
+	pthread_mutex_lock(&processes->lock);
+	for (size_t i = 0; i < processes->added.count && !err && *ret < 0; i++)
+		if (processes->added.items[i].pid == pid)
+			err = open_map(processes, &processes->added.items[i], ret, place);
 	pthread_mutex_unlock(&processes->lock);
 	return err;
 }

@@ -24,4 +24,10 @@ struct imp_error *processes_add(struct processes *processes, uint32_t pid,
 struct imp_error *processes_open(struct processes *processes, const struct build_id *id,
 				 bool padded, int *ret, char **place) MUST_CHECK;
 
+// Opens the map of generated code (perf-PID.map) that added process PID wrote in its own /tmp, by
+// the number that it knows itself by: *ret is -1 when it was not added, began too late or has none.
+// *place is freed by the caller.
+struct imp_error *processes_open_map(struct processes *processes, uint32_t pid, int *ret,
+				     char **place) MUST_CHECK;
+
 #endif

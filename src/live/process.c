@@ -111,3 +111,21 @@ enum proc_outcome process_read(const struct proc *proc, uint32_t pid, uint32_t t
 	text[got] = 0;
 	return process_parse_stat(text, ret) ? PROC_READ : PROC_GONE;
 }
+
+uint32_t process_parse_inner_pid(const char *status, uint32_t pid)
+{
+	const char *line = strstr(status, "\nNSpid:");
+	if (!line)
+		return pid;
+	const char *last = memrchr(line + 1, '\t', strcspn(line + 1, "\n"));
+	unsigned long number = last ? strtoul(last + 1, NULL, 10) : 0;
+	return number ? (uint32_t)number : pid;
+}
+
+uint32_t process_inner_pid(const struct proc *proc, uint32_t pid)
+{
+	char status[4096];
+	return proc_text(proc, status, sizeof status, "%u/status", pid)
+		       ? process_parse_inner_pid(status, pid)
+		       : pid;
+}

@@ -41,6 +41,12 @@ struct imp_error *process_threads(const struct proc *proc, uint32_t pid, struct 
 enum proc_outcome process_read(const struct proc *proc, uint32_t pid, uint32_t tid,
 			       struct process *ret);
 
+// The number by which process PID knows itself: in its own PID namespace. PID where /proc does not
+// say.
+uint32_t process_inner_pid(const struct proc *proc, uint32_t pid);
+// The same from the text of its status file.
+uint32_t process_parse_inner_pid(const char *status, uint32_t pid);
+
 // Reads the text of a stat file. False when it is none.
 bool process_parse_stat(const char *text, struct process *ret);
 

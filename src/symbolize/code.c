@@ -54,16 +54,31 @@ static struct imp_error *open_object(struct code *code, const struct code_option
 	return err;
 }
 
+// What the process that still runs has in its own namespaces.
+static struct imp_error *open_own_map(struct code *code, const struct code_options *options)
+{
+	int fd;
+	_cleanup_free_ char *place = NULL;
+	struct imp_error *err = finder_open_perf_map(options->finder, code->image.pid, &fd, &place);
+	return err || fd < 0 ? err : perf_map_open_fd(fd, place, &code->map);
+}
+
+static struct imp_error *open_map_by_number(struct code *code, const struct code_options *options)
+{
+	_cleanup_buffer_ struct buffer path = { 0 };
+	buffer_format(&path, "%s/perf-%u.map", options->map_dir, code->image.pid);
+	buffer_append(&path, "", 1);
+	return path.failed ? &imp_error_no_memory
+			   : perf_map_open((const char *)path.bytes, &code->map);
+}
+
 static struct imp_error *open_map(struct code *code, const struct code_options *options)
 {
 	if (!options->map_dir || !code->image.pid)
 		return NULL;
-	_cleanup_buffer_ struct buffer path = { 0 };
-	buffer_format(&path, "%s/perf-%u.map", options->map_dir, code->image.pid);
-	buffer_append(&path, "", 1);
-	if (path.failed)
-		return &imp_error_no_memory;
-	struct imp_error *err = perf_map_open((const char *)path.bytes, &code->map);
+	struct imp_error *err = open_own_map(code, options);
+	if (!err && !code->map)
+		err = open_map_by_number(code, options);
 	if (err && imp_error_code(err) != IMP_ERR_NO_MEMORY) {
 		log_message(options->log, LOG_WARNING, "%s", imp_error_message(err));
 		imp_error_free(steal(err));

@@ -126,11 +126,11 @@ static bool is_acceptable(int fd)
 	       (status.st_uid == 0 || status.st_uid == geteuid() || geteuid() == 0);
 }
 
-struct imp_error *perf_map_open(const char *path, struct perf_map **ret)
+struct imp_error *perf_map_open_fd(int fd_taken, const char *path, struct perf_map **ret)
 {
+	_cleanup_close_ int fd = fd_taken;
 	*ret = NULL;
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || !is_acceptable(fd))
+	if (!is_acceptable(fd))
 		return NULL;
 	_cleanup_buffer_ struct buffer text = { 0 };
 	struct imp_error *err = file_slurp(fd, path, most_bytes, &text);
@@ -141,6 +141,13 @@ struct imp_error *perf_map_open(const char *path, struct perf_map **ret)
 	if (text.failed)
 		return &imp_error_no_memory;
 	return parse_owned((char *)steal(text.bytes), size, ret);
+}
+
+struct imp_error *perf_map_open(const char *path, struct perf_map **ret)
+{
+	*ret = NULL;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? NULL : perf_map_open_fd(fd, path, ret);
 }
 
 void perf_map_free(struct perf_map *map)

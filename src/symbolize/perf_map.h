@@ -15,6 +15,8 @@ struct perf_map;
 // none are skipped. Where two entries overlap, the later line is true from its start on: code is
 // replaced, and the file only grows.
 struct imp_error *perf_map_open(const char *path, struct perf_map **ret) MUST_CHECK;
+// The same of an open file, taken also on failure; PATH is for messages.
+struct imp_error *perf_map_open_fd(int fd, const char *path, struct perf_map **ret) MUST_CHECK;
 // The same from SIZE bytes of TEXT.
 struct imp_error *perf_map_parse(const char *text, size_t size, struct perf_map **ret) MUST_CHECK;
 void perf_map_free(struct perf_map *map);

@@ -37,6 +37,15 @@ TEST(what_is_no_stat_file_is_refused)
 	CHECK(!process_parse_stat("7 (a)", &process));
 }
 
+TEST(the_last_number_is_what_a_process_knows_itself_by)
+{
+	CHECK_UINT(process_parse_inner_pid("Name:\tx\nNSpid:\t812\t30\t7\nNSsid:\t1\n", 812), 7);
+	CHECK_UINT(process_parse_inner_pid("Name:\tx\nNSpid:\t812\nNSsid:\t1\n", 812), 812);
+	// Kernels before 4.1 do not say.
+	CHECK_UINT(process_parse_inner_pid("Name:\tx\nPid:\t812\n", 812), 812);
+	CHECK_UINT(process_parse_inner_pid("", 812), 812);
+}
+
 TEST(lists_itself_with_its_threads)
 {
 	_cleanup_proc_ struct proc *proc = NULL;

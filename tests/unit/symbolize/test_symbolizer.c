@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/parallel.h"
 #include "harness/tap.h"
@@ -161,6 +162,29 @@ TEST(names_generated_code_by_its_processs_map)
 	}
 	image.pid = 78;
 	CHECK_UINT(name(&scene, &image, 0x7f0010, false).count, 0);
+	scene_close(&scene);
+}
+
+TEST(a_process_that_still_runs_has_its_map_in_its_own_root)
+{
+	struct scene scene;
+	REQUIRE(scene_open(&scene, id_a, ""));
+	char path[64];
+	static const char map[] = "7e0000 100 own_function\n";
+	uint32_t pid = (uint32_t)getpid();
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+	make_file(path, map, sizeof map - 1);
+	struct image image = { .kind = IMAGE_ANON, .path = "//anon", .pid = pid };
+	// The scene's directory of maps has none.
+	REQUIRE_OK(finder_add_survivor(scene.finder, pid, 1));
+	CHECK(name(&scene, &image, 0x7e0010, false).count == 0);
+	REQUIRE_OK(finder_add_process(scene.finder, pid));
+	image.path = "//anon, asked again";
+	struct frames frames = name(&scene, &image, 0x7e0010, false);
+	CHECK(frames.count == 1);
+	if (frames.count == 1)
+		CHECK_TEXT(frames.items[0].function, "own_function");
+	unlink(path);
 	scene_close(&scene);
 }
 
