@@ -42,7 +42,7 @@ static const struct option archive_rows[] = {
 	    "as perf archive: for perf archive --unpack and tar into ~/.debug"),
 	ROW(OPTION_NUMBER, 0, "level", "N", level,
 	    "compress all anew as one stream, by zstd's level 1 to 19"),
-	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads to compress with (all processors)"),
+	ROW(OPTION_THREADS, 'j', "jobs", "N", workers, "threads to compress with (all processors)"),
 	FINDING_OPTIONS(struct archive_options, naming),
 	{ .kind = OPTION_END },
 };

@@ -38,7 +38,7 @@ static const struct option export_rows[] = {
 	ROW(OPTION_TEXT, 0, "to", "FORMAT", format, "folded (flame graphs), pprof, speedscope"),
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
 	ROW(OPTION_TEXT, 'o', "output", "FILE", output, "where to write (standard output)"),
-	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads (one for each processor)"),
+	ROW(OPTION_THREADS, 'j', "jobs", "N", workers, "threads (one for each processor)"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
 	CHOICE_OPTIONS(struct export_options, choice),

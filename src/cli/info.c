@@ -28,7 +28,7 @@ struct info_options {
 static const struct option info_rows[] = {
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
 	ROW(OPTION_FLAG, 0, "json", NULL, json, "as JSON"),
-	ROW(OPTION_NUMBER, 'j', "jobs", "N", jobs, "threads to read with (all processors)"),
+	ROW(OPTION_THREADS, 'j', "jobs", "N", jobs, "threads to read with (all processors)"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "nothing on stderr but errors"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "warnings and progress on stderr, too"),
 	{ .kind = OPTION_END },
@@ -176,10 +176,6 @@ static int info_run(const struct invocation *invocation, struct imp_error **err)
 	}
 	if (invocation->operands.count)
 		options->input = invocation->operands.items[0];
-	if (options->jobs > 256) {
-		*err = error_new(IMP_ERR_USAGE, "--jobs is at most 256");
-		return EXIT_USAGE;
-	}
 	// Warnings are part of the answer: they need not be said twice.
 	terminal_set_level(options->is_quiet || !options->verbose, options->verbose);
 	if (!options->input)

@@ -43,7 +43,7 @@ static const struct option list_rows[] = {
 	ROW(OPTION_FLAG, 'l', "long", NULL, is_long,
 	    "also the kind, where the identity comes from, mappings, samples"),
 	ROW(OPTION_FLAG, 0, "json", NULL, json, "as JSON"),
-	ROW(OPTION_NUMBER, 'j', "jobs", "N", jobs, "threads to read with (all processors)"),
+	ROW(OPTION_THREADS, 'j', "jobs", "N", jobs, "threads to read with (all processors)"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "no warnings and no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (-vv: for debugging)"),
 	{ .kind = OPTION_END },
@@ -294,10 +294,6 @@ static int list_run(const struct invocation *invocation, struct imp_error **err)
 	}
 	if (invocation->operands.count)
 		options->input = invocation->operands.items[0];
-	if (options->jobs > 256) {
-		*err = error_new(IMP_ERR_USAGE, "--jobs is at most 256");
-		return EXIT_USAGE;
-	}
 	terminal_set_level(options->is_quiet, options->verbose);
 	if (!options->input)
 		options->input = "perf.data";

@@ -39,6 +39,18 @@ static struct imp_error *number_parse(const char *text, uint64_t *ret)
 	return NULL;
 }
 
+static struct imp_error *threads_parse(const char *text, uint64_t *ret)
+{
+	enum { MOST = 256 };
+	uint64_t value;
+	struct imp_error *err = number_parse(text, &value);
+	if (!err && value > MOST)
+		err = error_new(IMP_ERR_USAGE, "'%s' is too many: at most %d", text, MOST);
+	if (!err)
+		*ret = value;
+	return err;
+}
+
 static struct imp_error *real_parse(const char *text, double *ret)
 {
 	char *end;
@@ -90,6 +102,8 @@ static struct imp_error *option_store(struct parse *parse, const struct option *
 		return NULL;
 	case OPTION_NUMBER:
 		return number_parse(argument, value);
+	case OPTION_THREADS:
+		return threads_parse(argument, value);
 	case OPTION_REAL:
 		return real_parse(argument, value);
 	case OPTION_LIST:

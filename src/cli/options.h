@@ -30,6 +30,8 @@ enum option_kind {
 	OPTION_OPTIONAL_TEXT,
 	// uint64_t: decimal, 0x hexadecimal, or with a suffix k, M, G (powers of 1024).
 	OPTION_NUMBER,
+	// uint64_t: how many threads, at most 256 (base/parallel.h).
+	OPTION_THREADS,
 	// double.
 	OPTION_REAL,
 	// struct option_list: each argument, in order.

@@ -73,7 +73,7 @@ static const struct option report_rows[] = {
 	  .name = "stdio",
 	  .offset = offsetof(struct report_options, is_stdio),
 	  .is_hidden = true },
-	ROW(OPTION_NUMBER, 'j', "jobs", "N", workers, "threads (one for each processor)"),
+	ROW(OPTION_THREADS, 'j', "jobs", "N", workers, "threads (one for each processor)"),
 	ROW(OPTION_FLAG, 'q', "quiet", NULL, is_quiet, "rows only, no warnings, no progress"),
 	ROW(OPTION_COUNT, 'v', "verbose", NULL, verbose, "say more (twice: even more)"),
 	CHOICE_OPTIONS(struct report_options, choice),

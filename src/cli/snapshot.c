@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // imprint snapshot: what runs, or ran, written down.
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/pid_list.h"
@@ -52,11 +53,13 @@ static void tell_what_is_missing(const struct invocation *invocation,
 				 const struct snapshot_options *options,
 				 const struct snapshot *snapshot)
 {
+	const char *remedy =
+		geteuid() ? "as root, or with CAP_SYS_PTRACE, they can"
+			  : "CAP_SYS_PTRACE is missing, or they are protected even from it";
 	if (snapshot->forbidden)
 		log_message(invocation->log, LOG_WARNING,
-			    "%" PRIu64 " processes of other users could not be looked at; "
-			    "as root, or with CAP_SYS_PTRACE, they can",
-			    snapshot->forbidden);
+			    "%" PRIu64 " %s could not be looked at; %s", snapshot->forbidden,
+			    snapshot->forbidden == 1 ? "process" : "processes", remedy);
 	size_t without_identity = 0;
 	for (size_t i = 0; i < snapshot->images.count; i++) {
 		const struct snapshot_image *image = &snapshot->images.items[i];
@@ -67,11 +70,11 @@ static void tell_what_is_missing(const struct invocation *invocation,
 			  : options->input ? "the recording does not tell"
 					   : "they could not be opened";
 	if (without_identity)
-		log_message(invocation->log, LOG_WARNING,
-			    "%zu mapped files are of unknown builds: %s", without_identity, why);
+		log_message(invocation->log, LOG_WARNING, "%zu mapped %s of unknown builds: %s",
+			    without_identity, without_identity == 1 ? "file is" : "files are", why);
 	if (snapshot->gone)
-		log_message(invocation->log, LOG_NOTE, "%" PRIu64 " processes ended meanwhile",
-			    snapshot->gone);
+		log_message(invocation->log, LOG_NOTE, "%" PRIu64 " %s ended meanwhile",
+			    snapshot->gone, snapshot->gone == 1 ? "process" : "processes");
 }
 
 static struct imp_error *capture(void *arg, const struct snapshot_image *image, int fd)

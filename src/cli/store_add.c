@@ -27,7 +27,7 @@ struct add_options {
 
 static const struct option add_options[] = {
 	STORE_OPTION(struct add_options, dir),
-	{ .kind = OPTION_NUMBER,
+	{ .kind = OPTION_THREADS,
 	  .letter = 'j',
 	  .name = "jobs",
 	  .argument = "N",

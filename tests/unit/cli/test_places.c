@@ -27,6 +27,16 @@ TEST(without_a_home_there_are_no_default_directories)
 	CHECK(!places_store());
 	CHECK(!places_buildid_dir());
 	CHECK(!places_debuginfod_cache());
+	CHECK(!places_known_ids());
+}
+
+TEST(known_ids_are_kept_in_the_directory_for_caches)
+{
+	clear_environment();
+	setenv("HOME", "/home/a", 1);
+	check_path(places_known_ids(), "/home/a/.cache/imprint/known-ids");
+	setenv("XDG_CACHE_HOME", "/cache", 1);
+	check_path(places_known_ids(), "/cache/imprint/known-ids");
 }
 
 TEST(the_store_is_named_by_its_own_variable_first)
