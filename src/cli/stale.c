@@ -90,6 +90,10 @@ static int stale_run(const struct invocation *invocation, struct imp_error **err
 							: "one form of output only");
 		return EXIT_USAGE;
 	}
+	if (options->uses && !*options->uses) {
+		*err = error_new(IMP_ERR_USAGE, "--uses needs a soname, path or build ID");
+		return EXIT_USAGE;
+	}
 	_cleanup_snapshot_ struct snapshot *snapshot = NULL;
 	_cleanup_stale_report_ struct stale_report report = { 0 };
 	*err = check(options, &snapshot, &report);

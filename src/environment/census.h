@@ -38,7 +38,8 @@ struct census_question {
 	const char *sql;
 	// How many arguments must be given, and at most.
 	size_t least, most;
-	// A letter each: 't' text, 'd' a time ("2026-12-01" or longer), as nanoseconds.
+	// A letter each: 't' text, 'h' a host that must be known, 'd' a time ("2026-12-01" or
+	// longer), as nanoseconds.
 	const char *kinds;
 };
 

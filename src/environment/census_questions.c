@@ -136,7 +136,7 @@ const struct census_question census_questions[] = {
 		 " JOIN hosts h ON h.host_id = o.host_id ORDER BY h.name, d.path, d.build",
 	  .least = 1,
 	  .most = 1,
-	  .kinds = "t" },
+	  .kinds = "h" },
 	{ 0 },
 };
 
@@ -156,6 +156,25 @@ static int64_t parse_time(const char *text)
 	return (int64_t)time_text_parse(whole);
 }
 
+static struct imp_error *take_count(void *arg, const struct database_row *row)
+{
+	if (row->values)
+		*(bool *)arg = row->values[0] && strcmp(row->values[0], "0") != 0;
+	return NULL;
+}
+
+// A host that nobody knows would be answered like one that is in order.
+static struct imp_error *check_host(struct database *database, const char *name)
+{
+	bool is_known = false;
+	struct database_value value = { .text = name };
+	struct imp_error *err = database_run(database, "SELECT count(*) FROM hosts WHERE name = $1",
+					     &value, 1, take_count, &is_known);
+	if (!err && !is_known)
+		err = error_new(IMP_ERR_USAGE, "no host %s; 'census query hosts' lists them", name);
+	return err;
+}
+
 struct imp_error *census_ask(struct database *database, const struct census_question *question,
 			     char *const *arguments, size_t count, database_visitor *visit,
 			     void *arg)
@@ -166,8 +185,13 @@ struct imp_error *census_ask(struct database *database, const struct census_ques
 				 *question->arguments ? question->arguments : "no argument");
 	struct database_value values[MOST_ARGUMENTS] = { { 0 } };
 	for (size_t i = 0; i < count; i++) {
-		if (question->kinds[i] == 't') {
+		if (question->kinds[i] != 'd') {
 			values[i].text = arguments[i];
+			struct imp_error *err = question->kinds[i] == 'h'
+							? check_host(database, arguments[i])
+							: NULL;
+			if (err)
+				return err;
 			continue;
 		}
 		values[i].number = parse_time(arguments[i]);

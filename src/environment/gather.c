@@ -405,6 +405,9 @@ static struct imp_error *gather_processes(struct gatherer *gatherer)
 	struct imp_error *err = NULL;
 	if (!options->pids)
 		err = process_list(gatherer->proc, &pids);
+	if (!err && !options->pids && !pids.count)
+		err = error_new(IMP_ERR_USAGE, "%s: no process is in it: is proc mounted there?",
+				gatherer->proc->path);
 	const uint32_t *items = options->pids ? options->pids : pids.items;
 	size_t count = options->pids ? options->pid_count : pids.count;
 	for (size_t i = 0; !err && i < count; i++)

@@ -32,6 +32,8 @@ uint64_t time_text_parse(const char *text)
 		return 0;
 	if (utc.tm_year < 1970 || utc.tm_year > 2500)
 		return 0;
+	if (utc.tm_hour > 23 || utc.tm_min > 59 || utc.tm_sec > 59)
+		return 0;
 	utc.tm_year -= 1900;
 	utc.tm_mon--;
 	uint64_t ns = 0;
@@ -39,7 +41,11 @@ uint64_t time_text_parse(const char *text)
 		for (size_t i = 0; i < 9; i++)
 			ns = ns * 10 + (i < strlen(fraction) ? (uint64_t)(fraction[i] - '0') : 0);
 	}
+	// What is no day of the calendar would be made one.
+	int month = utc.tm_mon, day = utc.tm_mday;
 	time_t seconds = timegm(&utc);
+	if (utc.tm_mon != month || utc.tm_mday != day)
+		return 0;
 	return seconds < 0 ? 0 : (uint64_t)seconds * 1000000000 + ns;
 }
 
@@ -302,6 +308,12 @@ static struct imp_error *read_lines(FILE *in, struct reader *reader)
 	}
 	if (line.failed)
 		return &imp_error_no_memory;
+	// What base/zstd_file says of damaged or cut-off data.
+	if (ferror(in) && errno == EBADMSG)
+		return error_new(IMP_ERR_SYSTEM,
+				 "%s: its compressed data is damaged or cut off after %" PRIu64
+				 " lines",
+				 reader->path, reader->line);
 	if (ferror(in))
 		return error_system(errno, "%s: cannot read", reader->path);
 	if (!reader->has_end)
