@@ -288,8 +288,10 @@ static struct imp_error *add_pattern(const char *pattern, struct wanted_events *
 
 static bool is_pattern(const char *name, size_t length)
 {
-	return memchr(name, ':', length) && !memchr(name, '/', length) &&
-	       strcspn(name, "*?[") < length;
+	// Not all that is asked about ends with a NUL.
+	return length && memchr(name, ':', length) && !memchr(name, '/', length) &&
+	       (memchr(name, '*', length) || memchr(name, '?', length) ||
+		memchr(name, '[', length));
 }
 
 static struct imp_error *add_event(const char *name, size_t length, struct wanted_events *ret)
