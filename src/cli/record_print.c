@@ -36,7 +36,9 @@ static void tell_lacks(const struct record_outcome *outcome)
 		between = "; ";
 	}
 	if (outcome->kernel_is_hidden) {
-		fprintf(stderr, "%saddresses of kernel functions (kernel.kptr_restrict)", between);
+		fprintf(stderr,
+			"%saddresses of kernel functions (kernel.kptr_restrict, kernel.perf_event_paranoid)",
+			between);
 		between = "; ";
 	}
 	if (outcome->forbidden) {

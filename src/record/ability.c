@@ -169,8 +169,9 @@ static enum ability_state try_kernel_addresses(struct buffer *text)
 	imp_error_free(err);
 	if (kernel.reference_address)
 		return ABILITY_YES;
-	buffer_format(text, "kernel.kptr_restrict is %ld",
-		      read_number("/proc/sys/kernel/kptr_restrict", -1));
+	buffer_format(text, "kernel.kptr_restrict is %ld, kernel.perf_event_paranoid %ld",
+		      read_number("/proc/sys/kernel/kptr_restrict", -1),
+		      read_number("/proc/sys/kernel/perf_event_paranoid", -1));
 	return ABILITY_NO;
 }
 
@@ -238,7 +239,9 @@ static const struct trial trials[] = {
 	  "CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN", try_map_files },
 	{ "other-users", "mappings of other users' processes", "CAP_SYS_PTRACE", try_others },
 	{ "kernel-addresses", "names of kernel functions",
-	  "kernel.kptr_restrict of 1 or less with CAP_SYSLOG", try_kernel_addresses },
+	  "kernel.kptr_restrict of 1 or less with CAP_SYSLOG, or of 0 with "
+	  "kernel.perf_event_paranoid of 1 or less",
+	  try_kernel_addresses },
 	{ "kernel-id", "the kernel's build ID", NULL, try_kernel_id },
 	{ "tracepoints", "tracepoints by name, modules as they come and go",
 	  "mount -t tracefs tracefs /sys/kernel/tracing, readable to you", try_tracepoints },
