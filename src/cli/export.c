@@ -35,7 +35,8 @@ struct export_options {
 	}
 
 static const struct option export_rows[] = {
-	ROW(OPTION_TEXT, 0, "to", "FORMAT", format, "folded (flame graphs), pprof, speedscope"),
+	ROW(OPTION_TEXT, 0, "to", "FORMAT", format,
+	    "flamegraph (a page), folded, pprof, speedscope"),
 	ROW(OPTION_TEXT, 'i', "input", "FILE", input, "the recording (perf.data); - for stdin"),
 	ROW(OPTION_TEXT, 'o', "output", "FILE", output, "where to write (standard output)"),
 	ROW(OPTION_THREADS, 'j', "jobs", "N", workers, "threads (one for each processor)"),

@@ -4,11 +4,16 @@
 
 #include <string.h>
 
+#include "render/export/flamegraph.h"
 #include "render/export/folded.h"
 #include "render/export/pprof.h"
 #include "render/export/speedscope.h"
 
 const struct exporter exporters[] = {
+	{ .name = "flamegraph",
+	  .summary = "a page for any browser, which needs nothing else: zoom, search, build IDs",
+	  .wants_lines = true,
+	  .write = flamegraph_write },
 	{ .name = "folded",
 	  .summary = "one stack a line, root first, with its samples (flame graphs)",
 	  .wants_lines = true,
