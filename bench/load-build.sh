@@ -11,7 +11,7 @@ trap 'rm -rf "$out"' EXIT
 compile() {
 	while [ "$(date +%s)" -lt "$until" ]; do
 		for source in src/base/*.c src/model/*.c; do
-			cc -O2 -g -D_GNU_SOURCE -std=gnu17 -Isrc -Iinclude -I"$out" -c -o "$out/$1.o" "$source" || :
+			"${CC:-cc}" -O2 -g -D_GNU_SOURCE -std=gnu17 -Isrc -Iinclude -I"$out" -c -o "$out/$1.o" "$source" || :
 			[ "$(date +%s)" -lt "$until" ] || break
 		done
 	done

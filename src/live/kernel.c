@@ -81,6 +81,9 @@ struct imp_error *kernel_text_read(const struct proc *proc, bool needs_end, stru
 		close(fd);
 		return &imp_error_no_memory;
 	}
+	// What the kernel gives at once: stdio takes a quarter of it.
+	enum { PAGE_BYTES = 4096 };
+	(void)setvbuf(in, NULL, _IOFBF, PAGE_BYTES);
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
 	bool is_hidden = false;

@@ -290,8 +290,17 @@ struct imp_error *writer_begin(struct writer *writer, const struct written_event
 
 struct imp_error *writer_records(struct writer *writer, const void *bytes, size_t size)
 {
-	buffer_append(&writer->waiting, bytes, size);
-	return writer->waiting.size > WAIT_MOST_BYTES ? write_waiting(writer) : NULL;
+	if (writer->waiting.failed)
+		return &imp_error_no_memory;
+	if (writer->waiting.size + size <= WAIT_MOST_BYTES) {
+		buffer_append(&writer->waiting, bytes, size);
+		return writer->waiting.failed ? &imp_error_no_memory : NULL;
+	}
+	struct iovec parts[] = { { writer->waiting.bytes, writer->waiting.size },
+				 { (void *)(uintptr_t)bytes, size } };
+	struct imp_error *err = write_parts(writer, parts, 2);
+	writer->waiting.size = 0;
+	return err;
 }
 
 static struct imp_error *compress_parts(struct writer *writer, const struct iovec *parts, int count)

@@ -40,7 +40,7 @@ struct imp_error *writer_feature(struct writer *writer, unsigned bit, const void
 struct imp_error *writer_begin(struct writer *writer, const struct written_event *events,
 			       size_t count) MUST_CHECK;
 
-// Whole records, never compressed. Copied; written later, in order.
+// Whole records, never compressed. Few are copied and written later, in order.
 struct imp_error *writer_records(struct writer *writer, const void *bytes, size_t size) MUST_CHECK;
 
 // Whole records from a ring (in two pieces where it wraps), compressed if that was asked for.

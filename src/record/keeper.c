@@ -13,6 +13,7 @@
 #include "elf/elf_image.h"
 #include "live/maps.h"
 #include "live/memory.h"
+#include "record/kept.h"
 #include "record/module_file.h"
 
 enum { CHECK_MS = 500, KALLSYMS_MOST = 1 << 28, BACKGROUND_NICE = 10 };
@@ -93,14 +94,6 @@ static struct imp_error *add_to_batch(struct keeper *keeper, const struct store_
 	return err ? err : store_batch_add_fd(keeper->batch, item, fd);
 }
 
-static bool has_role(struct keeper *keeper, const struct build_id *id, enum store_role role)
-{
-	_cleanup_store_objects_ struct store_objects objects = { 0 };
-	struct store_query query = { .id = *id, .role = role };
-	imp_error_free(store_find(keeper->store, &query, &objects));
-	return objects.count;
-}
-
 // The kernel's files may be compressed: the bytes are kept as they were loaded.
 static const char *keep_image(struct keeper *keeper, struct elf_image *image, const char *path)
 {
@@ -128,7 +121,7 @@ static const char *keep_module(struct keeper *keeper, const struct keep_job *job
 	int fd;
 	if (!job->path || keeper->error)
 		return "the store could not take it";
-	if (has_role(keeper, &job->id, STORE_EXECUTABLE)) {
+	if (kept_role(keeper->store, &job->id, STORE_EXECUTABLE)) {
 		keeper->counts.known++;
 		return NULL;
 	}
@@ -146,6 +139,18 @@ static const char *keep_module(struct keeper *keeper, const struct keep_job *job
 	return keep_image(keeper, image, path);
 }
 
+static bool is_kept(struct keeper *keeper, const struct keep_job *job,
+		    const struct store_item *item)
+{
+	if (build_id_is_none(&job->id))
+		return store_knows_path(keeper->store, job->path, &job->pinned);
+	if (store_knows_file(keeper->store, item, &job->pinned))
+		return true;
+	// Files without a name (in memory) have an inode of their own each time.
+	return !job->pinned.st_nlink &&
+	       kept_bytes(keeper->store, &job->id, job->fd, (uint64_t)job->pinned.st_size);
+}
+
 // Keeps one image; why not, or NULL.
 static const char *keep(struct keeper *keeper, const struct keep_job *job)
 {
@@ -156,7 +161,7 @@ static const char *keep(struct keeper *keeper, const struct keep_job *job)
 	if (!is_unchanged(job->fd, &job->pinned))
 		return "its bytes were changed while it was mapped";
 	struct store_item item = { .id = job->id, .role = STORE_EXECUTABLE, .path = job->path };
-	if (store_knows_file(keeper->store, &item, &job->pinned)) {
+	if (is_kept(keeper, job, &item)) {
 		keeper->counts.known++;
 		return NULL;
 	}
@@ -205,7 +210,8 @@ static void keep_vdso(struct keeper *keeper)
 	struct imp_error *err = read_vdso(&bytes);
 	if (!err && bytes.size)
 		err = elf_image_open_memory(bytes.bytes, bytes.size, "[vdso]", &image);
-	if (!err && image && !build_id_is_none(elf_image_id(image))) {
+	if (!err && image && !build_id_is_none(elf_image_id(image)) &&
+	    !kept_role(keeper->store, elf_image_id(image), STORE_VDSO)) {
 		struct store_item item = { .id = *elf_image_id(image),
 					   .role = STORE_VDSO,
 					   .path = "[vdso]" };
@@ -214,15 +220,32 @@ static void keep_vdso(struct keeper *keeper)
 	imp_error_free(err);
 }
 
-static void keep_text(struct keeper *keeper, enum store_role role, const char *from)
+static void keep_text(struct keeper *keeper, enum store_role role, const struct buffer *text)
 {
-	_cleanup_buffer_ struct buffer text = { 0 };
 	struct store_item item = { .id = keeper->kernel.id,
 				   .role = role,
 				   .path = "[kernel.kallsyms]" };
-	struct imp_error *err = file_slurp_path(from, KALLSYMS_MOST, &text);
+	imp_error_free(store_add_memory(keeper->store, &item, text->bytes, text->size, NULL));
+}
+
+static void keep_kallsyms(struct keeper *keeper)
+{
+	_cleanup_buffer_ struct buffer text = { 0 };
+	if (kept_role(keeper->store, &keeper->kernel.id, STORE_KALLSYMS))
+		return;
+	struct imp_error *err = file_slurp_path("/proc/kallsyms", KALLSYMS_MOST, &text);
 	if (!err && text.size)
-		err = store_add_memory(keeper->store, &item, text.bytes, text.size, NULL);
+		keep_text(keeper, STORE_KALLSYMS, &text);
+	imp_error_free(err);
+}
+
+static void keep_modules(struct keeper *keeper)
+{
+	_cleanup_buffer_ struct buffer text = { 0 };
+	struct imp_error *err = file_slurp_path("/proc/modules", KALLSYMS_MOST, &text);
+	if (!err && text.size &&
+	    !kept_modules(keeper->store, &keeper->kernel.id, (const char *)text.bytes, text.size))
+		keep_text(keeper, STORE_MODULES, &text);
 	imp_error_free(err);
 }
 
@@ -232,9 +255,8 @@ static void keep_kernel(struct keeper *keeper)
 	keep_vdso(keeper);
 	if (build_id_is_none(&keeper->kernel.id) || !keeper->wants_symbols)
 		return;
-	if (!has_role(keeper, &keeper->kernel.id, STORE_KALLSYMS))
-		keep_text(keeper, STORE_KALLSYMS, "/proc/kallsyms");
-	keep_text(keeper, STORE_MODULES, "/proc/modules");
+	keep_kallsyms(keeper);
+	keep_modules(keeper);
 }
 
 // Linux lets a thread have priorities of its own. Neither is needed for the work to be done.

@@ -40,14 +40,38 @@ static bool is_before_exec(const struct recorder *recorder)
 	       target->threads.items[0] == (uint32_t)recorder->launch.pid;
 }
 
-// The processes that the recording knows to run.
-static struct imp_error *synthesize_known(struct recorder *recorder, struct buffer *out)
+// Hands on what was gathered: large machines have MBs of it.
+static struct imp_error *flush(struct recorder *recorder, struct buffer *out)
+{
+	if (out->failed)
+		return &imp_error_no_memory;
+	struct imp_error *err =
+		writer_records(series_writer(&recorder->series), out->bytes, out->size);
+	out->size = 0;
+	return err;
+}
+
+static struct imp_error *synthesize_pids(struct recorder *recorder, const struct pids *pids,
+					 struct buffer *out)
+{
+	enum { GATHERED_BYTES = 128 << 10 };
+	struct imp_error *err = NULL;
+	for (size_t i = 0; !err && i < pids->count; i++) {
+		err = synthesize_process(recorder->synthesizer, pids->items[i], out);
+		if (!err && out->size >= GATHERED_BYTES)
+			err = flush(recorder, out);
+	}
+	return err;
+}
+
+// All that runs, or (of a further file) what the recording knows to run.
+static struct imp_error *synthesize_many(struct recorder *recorder, struct buffer *out)
 {
 	_cleanup_pids_ struct pids pids = { 0 };
-	struct imp_error *err = tracker_pids(recorder->tracker, &pids);
-	for (size_t i = 0; !err && i < pids.count; i++)
-		err = synthesize_process(recorder->synthesizer, pids.items[i], out);
-	return err;
+	struct imp_error *err = recorder->target.is_system_wide
+					? process_list(recorder->proc, &pids)
+					: tracker_pids(recorder->tracker, &pids);
+	return err ? err : synthesize_pids(recorder, &pids, out);
 }
 
 struct imp_error *recorder_write_prologue(struct recorder *recorder)
@@ -55,20 +79,17 @@ struct imp_error *recorder_write_prologue(struct recorder *recorder)
 	_cleanup_buffer_ struct buffer out = { 0 };
 	const struct target *target = &recorder->target;
 	struct imp_error *err = synthesize_kernel_side(recorder, &out);
-	if (!err && target->is_system_wide)
-		err = synthesize_processes(recorder->synthesizer, &out);
-	else if (!err && is_before_exec(recorder))
+	bool is_first = series_is_first(&recorder->series);
+	if (!err && !target->is_system_wide && is_before_exec(recorder))
 		err = synthesize_before_exec(recorder->synthesizer, (uint32_t)recorder->launch.pid,
 					     &out);
-	else if (!err && series_is_first(&recorder->series))
+	else if (!err && !target->is_system_wide && is_first)
 		err = synthesize_threads(recorder->synthesizer, target->threads.items,
 					 target->threads.count, &out);
 	else if (!err)
-		err = synthesize_known(recorder, &out);
+		err = synthesize_many(recorder, &out);
 	record_build_plain(&out, RECORD_FINISHED_INIT, 0, NULL, 0);
-	if (!err && out.failed)
-		err = &imp_error_no_memory;
 	if (!err)
-		err = writer_records(series_writer(&recorder->series), out.bytes, out.size);
+		err = flush(recorder, &out);
 	return err ? err : writer_checkpoint(series_writer(&recorder->series));
 }

@@ -2,17 +2,21 @@
 // /proc as records.
 #include "record/synthesize.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "live/process.h"
 
-enum { HOST_KERNEL = UINT32_MAX, PATH_ROOM = 4096 + 64 };
+enum { HOST_KERNEL = UINT32_MAX };
 
 struct synthesizer {
 	struct synthesize_options options;
 	struct mapped_files *files;
+	uint64_t namespace_device;
 	size_t forbidden;
 };
 
@@ -24,6 +28,13 @@ void synthesizer_free(struct synthesizer *synthesizer)
 	free(synthesizer);
 }
 
+// The kernel's file system of namespaces, of which all of them are.
+static uint64_t namespace_device(const struct proc *proc)
+{
+	struct stat stat;
+	return fstatat(proc->fd, "self/ns/mnt", &stat, 0) ? 0 : stat.st_dev;
+}
+
 struct imp_error *synthesizer_new(const struct synthesize_options *options,
 				  struct synthesizer **ret)
 {
@@ -31,6 +42,7 @@ struct imp_error *synthesizer_new(const struct synthesize_options *options,
 	if (!synthesizer)
 		return &imp_error_no_memory;
 	synthesizer->options = *options;
+	synthesizer->namespace_device = namespace_device(options->proc);
 	struct imp_error *err = mapped_files_new(0, &synthesizer->files);
 	if (err) {
 		free(synthesizer);
@@ -88,34 +100,47 @@ static void put_task(const struct process *process, uint32_t pid, uint32_t tid, 
 	record_build_comm(ret, &comm, NULL);
 }
 
-static void put_namespaces(const struct proc *proc, uint32_t pid, struct buffer *ret)
+// The links are read, not followed: that costs half as much ("mnt:[4026531841]").
+static uint64_t namespace_inode(int dir, const char *name)
+{
+	char text[64];
+	ssize_t length = readlinkat(dir, name, text, sizeof text - 1);
+	if (length <= 0)
+		return 0;
+	text[length] = 0;
+	const char *open = strchr(text, '[');
+	return open ? strtoull(open + 1, NULL, 10) : 0;
+}
+
+static void put_namespaces(const struct synthesizer *synthesizer, uint32_t pid, struct buffer *ret)
 {
 	static const char *const names[NAMESPACE_LINKS] = { "net",  "uts", "ipc",   "pid",
 							    "user", "mnt", "cgroup" };
 	struct namespace_link links[NAMESPACE_LINKS] = { 0 };
 	bool is_any = false;
-	for (int i = 0; i < NAMESPACE_LINKS; i++) {
-		char path[64];
-		struct stat stat;
-		snprintf(path, sizeof path, "%u/ns/%s", pid, names[i]);
-		if (fstatat(proc->fd, path, &stat, 0))
+	char path[32];
+	snprintf(path, sizeof path, "%u/ns", pid);
+	_cleanup_close_ int dir =
+		openat(synthesizer->options.proc->fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; dir >= 0 && i < NAMESPACE_LINKS; i++) {
+		uint64_t inode = namespace_inode(dir, names[i]);
+		if (!inode)
 			continue;
-		links[i] = (struct namespace_link){ stat.st_dev, stat.st_ino };
+		links[i] = (struct namespace_link){ synthesizer->namespace_device, inode };
 		is_any = true;
 	}
 	if (is_any)
 		record_build_namespaces(ret, pid, pid, links, NULL);
 }
 
-// The name as mmap events have it.
-static void recorded_path(const struct mapped_file *file, char path[PATH_ROOM])
+void recorded_path(const struct mapped_file *file, char path[RECORDED_PATH_ROOM])
 {
 	switch (file->kind) {
 	case MAPPED_MEMFD:
-		snprintf(path, PATH_ROOM, "/memfd:%s (deleted)", file->path);
+		snprintf(path, RECORDED_PATH_ROOM, "/memfd:%s (deleted)", file->path);
 		break;
 	case MAPPED_ANON:
-		snprintf(path, PATH_ROOM, "//anon");
+		snprintf(path, RECORDED_PATH_ROOM, "//anon");
 		break;
 	case MAPPED_FILE:
 	case MAPPED_JIT:
@@ -124,14 +149,15 @@ static void recorded_path(const struct mapped_file *file, char path[PATH_ROOM])
 	case MAPPED_SPECIAL:
 	case MAPPED_KINDS:
 	default:
-		snprintf(path, PATH_ROOM, "%s%s", file->path, file->is_deleted ? " (deleted)" : "");
+		snprintf(path, RECORDED_PATH_ROOM, "%s%s", file->path,
+			 file->is_deleted ? " (deleted)" : "");
 	}
 }
 
 static void put_mapping(uint32_t pid, const struct mapped_file *file, const struct mapping *mapping,
 			struct buffer *ret)
 {
-	char path[PATH_ROOM];
+	char path[RECORDED_PATH_ROOM];
 	recorded_path(file, path);
 	bool is_anonymous = file->kind == MAPPED_ANON;
 	struct mmap_record mmap = { .pid = pid,
@@ -189,7 +215,7 @@ struct imp_error *synthesize_process(struct synthesizer *synthesizer, uint32_t p
 		put_task(&process, pid, tid, ret);
 		is_kernel_thread |= process.is_kernel_thread;
 		if (tid == pid && synthesizer->options.with_namespaces)
-			put_namespaces(proc, pid, ret);
+			put_namespaces(synthesizer, pid, ret);
 	}
 	if (!err && threads.count && !is_kernel_thread)
 		err = put_mappings(synthesizer, pid, ret);
@@ -203,15 +229,6 @@ struct imp_error *synthesize_before_exec(struct synthesizer *synthesizer, uint32
 	if (process_read(synthesizer->options.proc, pid, pid, &process) == PROC_READ)
 		put_task(&process, pid, pid, ret);
 	return ret->failed ? &imp_error_no_memory : NULL;
-}
-
-struct imp_error *synthesize_processes(struct synthesizer *synthesizer, struct buffer *ret)
-{
-	_cleanup_pids_ struct pids pids = { 0 };
-	struct imp_error *err = process_list(synthesizer->options.proc, &pids);
-	for (size_t i = 0; !err && i < pids.count; i++)
-		err = synthesize_process(synthesizer, pids.items[i], ret);
-	return err;
 }
 
 // The process of a thread; 0 when it has ended.

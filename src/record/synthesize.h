@@ -27,6 +27,10 @@ struct synthesize_options {
 	void *see_arg;
 };
 
+// The name of a mapped file as mmap events have it: "/memfd:NAME (deleted)".
+enum { RECORDED_PATH_ROOM = 4096 + 64 };
+void recorded_path(const struct mapped_file *file, char path[RECORDED_PATH_ROOM]);
+
 struct imp_error *synthesizer_new(const struct synthesize_options *options,
 				  struct synthesizer **ret) MUST_CHECK;
 void synthesizer_free(struct synthesizer *synthesizer);
@@ -44,9 +48,6 @@ struct imp_error *synthesize_process(struct synthesizer *synthesizer, uint32_t p
 // A process that will soon execute another program: what it has mapped does not count.
 struct imp_error *synthesize_before_exec(struct synthesizer *synthesizer, uint32_t pid,
 					 struct buffer *ret) MUST_CHECK;
-// All processes.
-struct imp_error *synthesize_processes(struct synthesizer *synthesizer,
-				       struct buffer *ret) MUST_CHECK;
 // The processes of THREADS, each once.
 struct imp_error *synthesize_threads(struct synthesizer *synthesizer, const uint32_t *threads,
 				     size_t count, struct buffer *ret) MUST_CHECK;

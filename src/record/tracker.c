@@ -16,6 +16,7 @@
 #include "perfdata/record_build.h"
 #include "record/live_maps.h"
 #include "record/pin.h"
+#include "record/synthesize.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -377,12 +378,14 @@ void tracker_see_mapped(void *arg, struct process_view *view, const struct mappe
 	bool is_file = file->kind == MAPPED_FILE || file->kind == MAPPED_MEMFD;
 	if (!is_file && file->kind != MAPPED_VDSO)
 		return;
+	char path[RECORDED_PATH_ROOM];
+	recorded_path(file, path);
 	pthread_mutex_lock(&tracker->lock);
 	struct image_key key = { .id = file->id,
 				 .major = file->key.major,
 				 .minor = file->key.minor,
 				 .inode = file->key.inode,
-				 .path = file->path };
+				 .path = path };
 	bool is_new;
 	uint32_t number;
 	struct imp_error *err = met_images_meet(&tracker->images, &key, &is_new, &number);
