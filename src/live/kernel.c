@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -69,6 +70,55 @@ static uint64_t take_symbol(const char *line, struct kernel_text *text)
 	return address;
 }
 
+// How long the kernel's text is by /proc/iomem, "  01000000-02276987 : Kernel code", which on x86
+// is from _text to _etext; 0 where that is not told, or told as zeros to those who may not know.
+static uint64_t code_size(const struct proc *proc)
+{
+	uint64_t size = 0;
+#if defined(__x86_64__)
+	enum proc_outcome outcome;
+	int fd = proc_open_file(proc, &outcome, "iomem");
+	_cleanup_file_ FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in && fd >= 0)
+		close(fd);
+	char line[256];
+	while (in && !size && fgets(line, sizeof line, in)) {
+		uint64_t first, last;
+		char name[16] = "";
+		if (sscanf(line, " %" SCNx64 "-%" SCNx64 " : %15[^\n]", &first, &last, name) == 3 &&
+		    !strcmp(name, "Kernel code") && first < last)
+			size = last - first + 1;
+	}
+#else
+	(void)proc;
+#endif
+	return size;
+}
+
+// Reads lines of kallsyms until the bounds are known; true when the addresses are hidden. They are
+// sorted by address, so _text comes before what is above _stext, and half of them before _etext.
+static bool read_bounds(FILE *in, uint64_t size, bool needs_end, struct kernel_text *ret)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t room = 0;
+	for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
+		line[length - 1] = 0;
+		uint64_t address = take_symbol(line, ret);
+		if (ret->reference_symbol && !ret->reference_address)
+			return true;
+		// The symbols of modules come last, with a tab.
+		if (memchr(line, '\t', (size_t)length))
+			break;
+		if (!ret->start || address <= ret->start)
+			continue;
+		if (size && needs_end && !ret->end && !strcmp(ret->reference_symbol, "_text"))
+			ret->end = ret->reference_address + size;
+		if (!needs_end || ret->end)
+			break;
+	}
+	return false;
+}
+
 struct imp_error *kernel_text_read(const struct proc *proc, bool needs_end, struct kernel_text *ret)
 {
 	*ret = (struct kernel_text){ 0 };
@@ -81,24 +131,7 @@ struct imp_error *kernel_text_read(const struct proc *proc, bool needs_end, stru
 		close(fd);
 		return &imp_error_no_memory;
 	}
-	// What the kernel gives at once: stdio takes a quarter of it.
-	enum { PAGE_BYTES = 4096 };
-	(void)setvbuf(in, NULL, _IOFBF, PAGE_BYTES);
-	_cleanup_free_ char *line = NULL;
-	size_t room = 0;
-	bool is_hidden = false;
-	// Sorted by address, so _text comes before what is above _stext.
-	for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
-		line[length - 1] = 0;
-		uint64_t address = take_symbol(line, ret);
-		// The symbols of modules come last, with a tab.
-		is_hidden = ret->reference_symbol && !ret->reference_address;
-		if (is_hidden || memchr(line, '\t', (size_t)length))
-			break;
-		if (ret->start && address > ret->start && (!needs_end || ret->end))
-			break;
-	}
-	if (is_hidden)
+	if (read_bounds(in, needs_end ? code_size(proc) : 0, needs_end, ret))
 		ret->start = ret->end = 0;
 	else if (!ret->start)
 		ret->start = ret->reference_address;

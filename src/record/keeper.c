@@ -22,6 +22,8 @@ struct keeper {
 	struct tracker *tracker;
 	struct store *store;
 	struct store_batch *batch;
+	// NULL without memory for it: then each image is asked for by its ID.
+	struct store_seen *seen;
 	struct store_batch_counts counts;
 	pthread_t thread;
 	pid_t thread_id;
@@ -142,6 +144,11 @@ static const char *keep_module(struct keeper *keeper, const struct keep_job *job
 static bool is_kept(struct keeper *keeper, const struct keep_job *job,
 		    const struct store_item *item)
 {
+	if (keeper->seen && store_seen_knows(keeper->seen, job->path, &job->pinned)) {
+		struct build_id id = fd_face_id(job->fd);
+		if (build_id_equal(&id, &job->id))
+			return true;
+	}
 	if (build_id_is_none(&job->id))
 		return store_knows_path(keeper->store, job->path, &job->pinned);
 	if (store_knows_file(keeper->store, item, &job->pinned))
@@ -315,6 +322,7 @@ struct imp_error *keeper_start(struct tracker *tracker, struct store *store, str
 		return &imp_error_no_memory;
 	keeper->tracker = tracker;
 	keeper->store = store;
+	imp_error_free(store_seen_new(store, &keeper->seen));
 	pthread_mutex_init(&keeper->lock, NULL);
 	int status = pthread_create(&keeper->thread, NULL, run, keeper);
 	if (status) {
@@ -361,6 +369,7 @@ void keeper_free(struct keeper *keeper)
 	join(keeper);
 	commit(keeper);
 	imp_error_free(keeper->error);
+	store_seen_free(keeper->seen);
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper);
 }

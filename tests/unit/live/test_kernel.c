@@ -95,6 +95,40 @@ TEST(text_is_the_reference_even_where_stext_stands_first)
 	tree_end(&tree);
 }
 
+TEST(the_end_of_the_text_is_taken_from_iomem_where_it_tells_one)
+{
+#if defined(__x86_64__)
+	static const struct {
+		const char *iomem;
+		uint64_t end;
+	} cases[] = {
+		{ "00100000-7fffffff : System RAM\n  01000000-02276987 : Kernel code\n",
+		  0xffffffff82276988 },
+		// As those see it who may not know.
+		{ "00000000-00000000 : System RAM\n  00000000-00000000 : Kernel code\n",
+		  0xffffffff82000000 },
+		{ "  01000000-02276987 : Kernel code of another kind\n", 0xffffffff82000000 },
+		{ "  02276987-01000000 : Kernel code\n", 0xffffffff82000000 },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tree tree = tree_begin();
+		tree_text(&tree, "kallsyms",
+			  "ffffffff81000000 T _stext\nffffffff81000000 T _text\n"
+			  "ffffffff81000010 t foo\nffffffff82000000 T _etext\n");
+		tree_text(&tree, "iomem", cases[i].iomem);
+		struct kernel_text text;
+		CHECK_OK(kernel_text_read(tree.proc, true, &text));
+		CHECK_UINT(text.start, 0xffffffff81000000);
+		CHECK_UINT(text.end, cases[i].end);
+		CHECK_OK(kernel_text_read(tree.proc, false, &text));
+		CHECK_UINT(text.end, 0);
+		tree_end(&tree);
+	}
+#else
+	return tap_skip("x86 alone");
+#endif
+}
+
 TEST(hidden_addresses_are_zero)
 {
 	struct tree tree = tree_begin();
