@@ -88,15 +88,13 @@ static struct imp_error *take_block(struct tar_stream *stream, const void *bytes
 			    : file_write(stream->fd, stream->path, bytes, size);
 }
 
+// libarchive that hears of a failure forgets to free what is its own: it is told after each call.
 static la_ssize_t write_block(struct archive *tar, void *arg, const void *bytes, size_t size)
 {
+	(void)tar;
 	struct tar_stream *stream = arg;
 	if (!stream->failed)
 		stream->failed = take_block(stream, bytes, size);
-	if (stream->failed) {
-		archive_set_error(tar, EIO, "cannot write");
-		return -1;
-	}
 	return (la_ssize_t)size;
 }
 
@@ -206,11 +204,10 @@ void tar_stream_free(struct tar_stream *stream)
 {
 	if (!stream)
 		return;
-	// Freeing would complete it, into a file that goes.
-	if (stream->tar) {
-		(void)archive_write_fail(stream->tar);
+	// Freeing completes it, which nobody is to see.
+	stream->is_told_only = true;
+	if (stream->tar)
 		(void)archive_write_free(stream->tar);
-	}
 	(void)ZSTD_freeCCtx(stream->zstd);
 	frame_packer_fini(&stream->packer);
 	buffer_fini(&stream->loose);
@@ -226,7 +223,7 @@ void tar_stream_free(struct tar_stream *stream)
 
 static struct imp_error *complete(struct tar_stream *stream)
 {
-	if (archive_write_close(stream->tar) != ARCHIVE_OK)
+	if (archive_write_close(stream->tar) != ARCHIVE_OK || stream->failed)
 		return tar_error(stream, "end");
 	struct imp_error *err = stream->zstd ? compress_to_file(stream, NULL, 0, ZSTD_e_end)
 					     : write_loose(stream);
@@ -261,7 +258,7 @@ static struct imp_error *begin_member(struct tar_stream *stream, const char *nam
 		archive_entry_set_symlink(entry, target);
 	int status = archive_write_header(stream->tar, entry);
 	archive_entry_free(entry);
-	return status == ARCHIVE_OK ? NULL : tar_error(stream, name);
+	return status == ARCHIVE_OK && !stream->failed ? NULL : tar_error(stream, name);
 }
 
 static struct imp_error *write_bytes(struct tar_stream *stream, const char *name, const void *bytes,
@@ -271,7 +268,7 @@ static struct imp_error *write_bytes(struct tar_stream *stream, const char *name
 	while (size > 0) {
 		size_t step = size < STEP_BYTES ? size : STEP_BYTES;
 		la_ssize_t done = archive_write_data(stream->tar, at, step);
-		if (done <= 0)
+		if (done <= 0 || stream->failed)
 			return tar_error(stream, name);
 		at += done;
 		size -= (size_t)done;
