@@ -139,9 +139,8 @@ static struct imp_error *put_value_types(struct pprof *pprof)
 	return NULL;
 }
 
-static uint32_t mapping_of(struct pprof *pprof, const struct call_symbol *symbol)
+static uint32_t mapping_of(struct pprof *pprof, const struct profile_object *object)
 {
-	const struct profile_object *object = symbol_object(pprof->tree, symbol);
 	if (!object)
 		return 0;
 	uint32_t *number = &pprof->mappings[object - pprof->tree->profile->objects.items];
@@ -214,7 +213,7 @@ static struct imp_error *location_of(struct pprof *pprof, uint32_t number, uint3
 		*ret = pprof->locations[number];
 		return NULL;
 	}
-	uint32_t mapping = mapping_of(pprof, symbol);
+	uint32_t mapping = mapping_of(pprof, symbol_object(pprof->tree, symbol));
 	struct imp_error *err = function_of(pprof, symbol, &function);
 	if (err)
 		return err;
@@ -294,12 +293,49 @@ static void put_strings(struct pprof *pprof)
 	}
 }
 
+// The image in which stacks begin, by weight: of programs the executable, or NULL.
+static struct imp_error *find_main(const struct call_tree *tree, const struct profile_object **ret)
+{
+	const struct profile *profile = tree->profile;
+	_cleanup_free_ uint32_t *outermost = malloc((tree->nodes.count + 1) * sizeof *outermost);
+	_cleanup_free_ uint64_t *weights = calloc(profile->objects.count + 1, sizeof *weights);
+	if (!outermost || !weights)
+		return &imp_error_no_memory;
+	*ret = NULL;
+	uint64_t heaviest = 0;
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		const struct call_node *node = &tree->nodes.items[i];
+		bool is_root = call_node_is_root(node);
+		uint32_t object = is_root ? NO_NUMBER : outermost[node->parent];
+		if (!is_root && object == NO_NUMBER)
+			object = tree->symbols.items[node->symbol].object;
+		if (object != NO_NUMBER && profile->objects.items[object].image.kind != IMAGE_USER)
+			object = NO_NUMBER;
+		outermost[i] = object;
+		if (object != NO_NUMBER)
+			weights[object] += node->weight;
+	}
+	for (size_t i = 0; i < profile->objects.count; i++) {
+		if (weights[i] <= heaviest)
+			continue;
+		heaviest = weights[i];
+		*ret = &profile->objects.items[i];
+	}
+	return NULL;
+}
+
 static struct imp_error *put_all(struct pprof *pprof, const uint32_t *order)
 {
 	const struct call_tree *tree = pprof->tree;
 	// String 0 is the empty one.
 	text_number(pprof, "");
-	struct imp_error *err = put_value_types(pprof);
+	const struct profile_object *main_object;
+	struct imp_error *err = find_main(tree, &main_object);
+	if (err)
+		return err;
+	// By convention the first mapping is the main program's: pprof heads its reports with it.
+	mapping_of(pprof, main_object);
+	err = put_value_types(pprof);
 	for (size_t i = 0; !err && i < tree->nodes.count; i++) {
 		const struct call_node *node = &tree->nodes.items[order[i]];
 		if (node->samples || node->weight)

@@ -167,6 +167,20 @@ TEST(stacks_values_and_builds_arrive_whatever_the_order)
 	}
 }
 
+TEST(the_first_mapping_is_the_program_in_which_stacks_begin)
+{
+	for (unsigned is_reversed = 0; is_reversed < 2; is_reversed++) {
+		_cleanup_profile_ struct profile *profile = make_scene(is_reversed);
+		_cleanup_buffer_ struct buffer message = { 0 };
+		_cleanup_buffer_ struct buffer text = { 0 };
+		CHECK_OK(pprof_encode(profile, &message));
+		struct reader whole = { message.bytes, message.bytes + message.size };
+		append_string(&text, whole, number_in(by_id(whole, 3, 1), 5));
+		buffer_append(&text, "", 1);
+		CHECK_TEXT((const char *)text.bytes, "/bin/app");
+	}
+}
+
 TEST(the_file_is_gzip_and_the_same_each_time)
 {
 	_cleanup_profile_ struct profile *profile = make_scene(false);
