@@ -1,41 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 // From records to images, pins and hits.
-#include "record/tracker.h"
+#include "record/tracker_parts.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/memory.h"
 #include "model/image.h"
-#include "perfdata/feature_encode.h"
 #include "perfdata/record_build.h"
 #include "record/live_maps.h"
 #include "record/pin.h"
 #include "record/synthesize.h"
 
-#define SECOND_NS INT64_C(1000000000)
-
 enum { TRIES_MOST = 3, MMAP2_FIXED_BYTES = 72 };
-
-struct tracker {
-	struct tracker_options options;
-	pthread_mutex_t lock;
-	pthread_cond_t has_work;
-	struct met_images images;
-	struct live_maps maps;
-	ARRAY_OF(uint32_t) queue;
-	size_t queue_at;
-	bool is_ending;
-	bool was_full;
-	size_t unreachable;
-	struct build_id vdso_id;
-	struct buffer extra;
-};
 
 void tracker_free(struct tracker *tracker)
 {
@@ -83,29 +63,6 @@ struct imp_error *tracker_new(const struct tracker_options *options, struct trac
 	return NULL;
 }
 
-// Queues the image for keeping, if that is wanted and possible.
-static void want_kept(struct tracker *tracker, uint32_t number)
-{
-	struct met_image *image = &tracker->images.all.items[number];
-	bool is_wanted = tracker->options.capture == CAPTURE_ALL ||
-			 (tracker->options.capture == CAPTURE_HIT && image->is_hit);
-	bool has_file = !image->is_fileless || image->is_module;
-	if (!is_wanted || !has_file || image->keeping != KEEPING_NONE)
-		return;
-	if (image->fd < 0 && !image->is_module) {
-		image->keeping = KEEPING_REFUSED;
-		image->refusal = "its file could not be reached while it was mapped";
-		tracker->unreachable++;
-		return;
-	}
-	uint32_t *slot = array_add(&tracker->queue);
-	if (!slot)
-		return;
-	*slot = number;
-	image->keeping = KEEPING_QUEUED;
-	pthread_cond_signal(&tracker->has_work);
-}
-
 static void take_pin(struct tracker *tracker, uint32_t number, int fd)
 {
 	struct met_image *image = &tracker->images.all.items[number];
@@ -123,84 +80,6 @@ static void take_pin(struct tracker *tracker, uint32_t number, int fd)
 		image->id = fd_face_id(fd);
 }
 
-static bool is_changed(const struct met_image *image, struct stat *now)
-{
-	if (image->fd < 0 || fstat(image->fd, now))
-		return false;
-	return now->st_size != image->pinned.st_size ||
-	       now->st_mtim.tv_sec != image->pinned.st_mtim.tv_sec ||
-	       now->st_mtim.tv_nsec != image->pinned.st_mtim.tv_nsec;
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
-// When the file was changed, by the clock of the recording. A tool that sets times back (cp -p)
-// leaves the time of the last change of the inode.
-static uint64_t change_time(const struct met_image *image, const struct stat *now)
-{
-	int64_t pinned =
-		(int64_t)image->pinned.st_mtim.tv_sec * SECOND_NS + image->pinned.st_mtim.tv_nsec;
-	int64_t changed = (int64_t)now->st_mtim.tv_sec * SECOND_NS + now->st_mtim.tv_nsec;
-	if (changed <= pinned)
-		changed = (int64_t)now->st_ctim.tv_sec * SECOND_NS + now->st_ctim.tv_nsec;
-	int64_t time = changed - (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
-	return time > 0 ? (uint64_t)time : 1;
-}
-
-// Tells readers that MAPPING of PID is of no known build from the time on when its file was
-// changed.
-static void tell_changed(struct tracker *tracker, uint32_t pid, const struct live_mapping *mapping,
-			 const struct met_image *image)
-{
-	struct mmap_record mmap = { .pid = pid,
-				    .tid = pid,
-				    .start = mapping->start,
-				    .length = mapping->end - mapping->start,
-				    .page_offset = mapping->offset,
-				    .major = image->major,
-				    .minor = image->minor,
-				    .inode = image->pinned.st_ino,
-				    .prot = PROT_READ | PROT_EXEC,
-				    .flags = MAP_PRIVATE,
-				    .path = image->path };
-	struct stamp stamp = { .pid = pid, .tid = pid, .time = image->changed_ns };
-	record_build_mmap(&tracker->extra, &mmap, MISC_USER, &stamp);
-}
-
-static void mark_changed(struct tracker *tracker, uint32_t number, const struct stat *now)
-{
-	struct met_image *image = &tracker->images.all.items[number];
-	image->is_changed = true;
-	image->changed_ns = change_time(image, now);
-	for (size_t b = 0; b < LIVE_MAP_BUCKETS; b++) {
-		const struct live_process *process = tracker->maps.buckets[b];
-		for (; process; process = process->next) {
-			const struct live_space *space = process->space;
-			for (size_t i = 0; space && i < space->mappings.count; i++)
-				if (space->mappings.items[i].image == number)
-					tell_changed(tracker, process->pid,
-						     &space->mappings.items[i], image);
-		}
-	}
-}
-
-void tracker_check_files(struct tracker *tracker)
-{
-	pthread_mutex_lock(&tracker->lock);
-	for (uint32_t i = 0; i < tracker->images.all.count; i++) {
-		struct stat now;
-		if (!tracker->images.all.items[i].is_changed &&
-		    is_changed(&tracker->images.all.items[i], &now))
-			mark_changed(tracker, i, &now);
-	}
-	pthread_mutex_unlock(&tracker->lock);
-}
-
 static void add_mapping(struct tracker *tracker, uint32_t pid, const struct live_mapping *mapping)
 {
 	live_maps_map(&tracker->maps, pid, mapping);
@@ -213,7 +92,7 @@ static void give_id(struct tracker *tracker, uint32_t number, uint8_t *record, s
 {
 	const struct met_image *image = &tracker->images.all.items[number];
 	struct stat now;
-	if (image->fd >= 0 && !image->is_changed && !is_changed(image, &now))
+	if (image->fd >= 0 && !image->is_changed && !tracker_is_changed(image, &now))
 		record_set_build_id(record, size, &image->id);
 }
 
@@ -253,7 +132,7 @@ static void see_file(struct tracker *tracker, const struct mmap_record *mmap, ui
 					.offset = mmap->page_offset,
 					.image = number };
 	add_mapping(tracker, mmap->pid, &mapping);
-	want_kept(tracker, number);
+	tracker_want_kept(tracker, number);
 }
 
 // Meets an image that has no file.
@@ -401,7 +280,7 @@ void tracker_see_mapped(void *arg, struct process_view *view, const struct mappe
 					     .offset = mapping->offset,
 					     .image = number };
 		add_mapping(tracker, view->pid, &live);
-		want_kept(tracker, number);
+		tracker_want_kept(tracker, number);
 	}
 	pthread_mutex_unlock(&tracker->lock);
 	imp_error_free(err);
@@ -419,7 +298,7 @@ static void see_kernel_side(struct tracker *tracker, const struct kernel_module 
 		tracker->images.all.items[number].is_module = is_module &&
 							      !build_id_is_none(&image->id);
 		add_mapping(tracker, KERNEL_PAGE_PID, &mapping);
-		want_kept(tracker, number);
+		tracker_want_kept(tracker, number);
 	}
 	pthread_mutex_unlock(&tracker->lock);
 }
@@ -447,7 +326,7 @@ static void mark_hit(struct tracker *tracker, uint32_t number)
 	if (image->is_hit)
 		return;
 	image->is_hit = true;
-	want_kept(tracker, number);
+	tracker_want_kept(tracker, number);
 }
 
 static bool resolve_page(struct tracker *tracker, const struct code_page *page)
@@ -492,135 +371,5 @@ void tracker_resolve(struct tracker *tracker, struct code_pages *pages)
 	}
 	pages->count = left;
 	live_maps_next_round(&tracker->maps);
-	pthread_mutex_unlock(&tracker->lock);
-}
-
-void tracker_take(struct tracker *tracker, struct buffer *ret)
-{
-	pthread_mutex_lock(&tracker->lock);
-	buffer_append(ret, tracker->extra.bytes, tracker->extra.size);
-	tracker->extra.size = 0;
-	pthread_mutex_unlock(&tracker->lock);
-}
-
-void tracker_build_ids(struct tracker *tracker, struct buffer *ret)
-{
-	pthread_mutex_lock(&tracker->lock);
-	// Readers find the kernel first in old tables, and one of them takes that for granted.
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < tracker->images.all.count; i++) {
-			const struct met_image *image = &tracker->images.all.items[i];
-			if (image->is_hit && image->is_kernel_side == !pass && !image->is_changed)
-				feature_encode_build_id(ret, &image->id,
-							image->is_kernel_side ? MISC_KERNEL
-									      : MISC_USER,
-							image->path);
-		}
-	}
-	pthread_mutex_unlock(&tracker->lock);
-}
-
-struct imp_error *tracker_pids(struct tracker *tracker, struct pids *ret)
-{
-	struct imp_error *err = NULL;
-	pthread_mutex_lock(&tracker->lock);
-	for (size_t b = 0; !err && b < LIVE_MAP_BUCKETS; b++) {
-		const struct live_process *process = tracker->maps.buckets[b];
-		for (; !err && process; process = process->next) {
-			if (process->ended || process->pid == KERNEL_PAGE_PID)
-				continue;
-			uint32_t *slot = array_add(ret);
-			if (slot)
-				*slot = process->pid;
-			else
-				err = &imp_error_no_memory;
-		}
-	}
-	pthread_mutex_unlock(&tracker->lock);
-	return err;
-}
-
-struct tracker_counts tracker_count(struct tracker *tracker)
-{
-	struct tracker_counts counts = { 0 };
-	pthread_mutex_lock(&tracker->lock);
-	for (size_t i = 0; i < tracker->images.all.count; i++) {
-		const struct met_image *image = &tracker->images.all.items[i];
-		counts.met++;
-		counts.hit += image->is_hit;
-		counts.with_id += !build_id_is_none(&image->id);
-		counts.kept += image->keeping == KEEPING_DONE;
-		counts.refused += image->keeping == KEEPING_REFUSED;
-		counts.changed += image->is_changed;
-	}
-	counts.unreachable = tracker->unreachable;
-	counts.was_full = tracker->was_full;
-	pthread_mutex_unlock(&tracker->lock);
-	return counts;
-}
-
-size_t tracker_notes(struct tracker *tracker, struct buffer *ret)
-{
-	size_t count = 0;
-	pthread_mutex_lock(&tracker->lock);
-	for (size_t i = 0; i < tracker->images.all.count; i++) {
-		const struct met_image *image = &tracker->images.all.items[i];
-		const char *reason = image->keeping == KEEPING_REFUSED ? image->refusal : NULL;
-		if (image->is_changed && image->is_hit)
-			reason = "its bytes were changed while it was mapped: of no known build "
-				 "since then";
-		if (!reason)
-			continue;
-		buffer_format(ret, "%s: %s", image->path, reason);
-		buffer_append(ret, "", 1);
-		count++;
-	}
-	pthread_mutex_unlock(&tracker->lock);
-	return count;
-}
-
-static void fill_job(struct tracker *tracker, struct keep_job *ret)
-{
-	uint32_t number = tracker->queue.items[tracker->queue_at++];
-	const struct met_image *image = &tracker->images.all.items[number];
-	*ret = (struct keep_job){ .image = number,
-				  .fd = image->is_module ? -1
-							 : fcntl(image->fd, F_DUPFD_CLOEXEC, 0),
-				  .is_module = image->is_module,
-				  .id = image->id,
-				  .pinned = image->pinned,
-				  .path = strdup(image->path) };
-}
-
-bool tracker_next_job(struct tracker *tracker, int wait_ms, struct keep_job *ret, bool *has_job)
-{
-	int64_t until = clock_ns(CLOCK_MONOTONIC) + (int64_t)wait_ms * 1000000;
-	struct timespec deadline = { until / SECOND_NS, until % SECOND_NS };
-	int status = 0;
-	pthread_mutex_lock(&tracker->lock);
-	while (tracker->queue_at == tracker->queue.count && !tracker->is_ending && !status)
-		status = pthread_cond_timedwait(&tracker->has_work, &tracker->lock, &deadline);
-	*has_job = tracker->queue_at < tracker->queue.count;
-	if (*has_job)
-		fill_job(tracker, ret);
-	bool goes_on = *has_job || !tracker->is_ending;
-	pthread_mutex_unlock(&tracker->lock);
-	return goes_on;
-}
-
-void tracker_job_done(struct tracker *tracker, uint32_t number, const char *refusal)
-{
-	pthread_mutex_lock(&tracker->lock);
-	struct met_image *image = &tracker->images.all.items[number];
-	image->keeping = refusal ? KEEPING_REFUSED : KEEPING_DONE;
-	image->refusal = refusal;
-	pthread_mutex_unlock(&tracker->lock);
-}
-
-void tracker_end_jobs(struct tracker *tracker)
-{
-	pthread_mutex_lock(&tracker->lock);
-	tracker->is_ending = true;
-	pthread_cond_signal(&tracker->has_work);
 	pthread_mutex_unlock(&tracker->lock);
 }
