@@ -151,6 +151,26 @@ struct mapping_search {
 	ARRAY_OF(struct birth) births;
 };
 
+struct mapping_record mapping_record_of(const struct record *record,
+					const struct mmap_record *mapped,
+					const struct sample_id *id)
+{
+	return (struct mapping_record){ .record_offset = record->offset,
+					.is_mmap2 = record->type == RECORD_MMAP2,
+					.start = mapped->start,
+					.length = mapped->length,
+					.page_offset = mapped->page_offset,
+					.pid = mapped->pid,
+					.time_ns = id->has_time ? id->time : 0,
+					.has_time = id->has_time,
+					.protection = mapped->prot,
+					.id = mapped->id,
+					.major = mapped->major,
+					.minor = mapped->minor,
+					.inode = mapped->inode,
+					.has_inode = mapped->has_inode };
+}
+
 void mapping_record_fini(struct mapping_record *mapping)
 {
 	free(mapping->path);
@@ -199,22 +219,10 @@ static struct imp_error *take_mapping(struct mapping_search *search, const struc
 	char *path = strdup(mapped.path);
 	pthread_mutex_lock(&search->lock);
 	struct mapping_record *slot = path ? array_add(&search->mappings) : NULL;
-	if (slot)
-		*slot = (struct mapping_record){ .record_offset = record->offset,
-						 .is_mmap2 = record->type == RECORD_MMAP2,
-						 .start = mapped.start,
-						 .length = mapped.length,
-						 .page_offset = mapped.page_offset,
-						 .pid = mapped.pid,
-						 .time_ns = id.has_time ? id.time : 0,
-						 .has_time = id.has_time,
-						 .protection = mapped.prot,
-						 .id = mapped.id,
-						 .major = mapped.major,
-						 .minor = mapped.minor,
-						 .inode = mapped.inode,
-						 .has_inode = mapped.has_inode,
-						 .path = path };
+	if (slot) {
+		*slot = mapping_record_of(record, &mapped, &id);
+		slot->path = path;
+	}
 	pthread_mutex_unlock(&search->lock);
 	if (slot)
 		return NULL;

@@ -45,6 +45,10 @@ struct mapping_record {
 	char *path;
 };
 
+// What RECORD says, read as MAPPED and ID; without a path, which is the caller's to give.
+struct mapping_record mapping_record_of(const struct record *record,
+					const struct mmap_record *mapped,
+					const struct sample_id *id);
 void mapping_record_fini(struct mapping_record *mapping);
 
 // The record by which STRETCH (an answer of the timeline to MOMENT) was mapped: the latest before

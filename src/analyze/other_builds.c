@@ -28,8 +28,10 @@ static int compare_mappings(const void *left, const void *right)
 	return (a->record_offset > b->record_offset) - (a->record_offset < b->record_offset);
 }
 
-// Keeps FOUND unless an earlier record of its build is known. Called under the lock.
-static bool keep_first(struct other_builds *builds, const struct mapping_record *found)
+// Keeps FOUND, of FOUND_PATH, unless an earlier record of its build is known. Called under the
+// lock.
+static bool keep_first(struct other_builds *builds, const struct mapping_record *found,
+		       const char *found_path)
 {
 	struct mapping_record *slot = NULL;
 	for (size_t i = 0; i < builds->count && !slot; i++)
@@ -37,7 +39,7 @@ static bool keep_first(struct other_builds *builds, const struct mapping_record 
 			slot = &builds->items[i];
 	if (slot && compare_mappings(found, slot) > 0)
 		return true;
-	char *path = slot ? slot->path : strdup(found->path);
+	char *path = slot ? slot->path : strdup(found_path);
 	if (!slot && path)
 		slot = array_add(builds);
 	if (!slot) {
@@ -62,19 +64,9 @@ static struct imp_error *look_at_record(struct builds_search *search, const stru
 	    build_id_equal(&mapped.id, &search->image->id))
 		return NULL;
 	sample_id_read(search->survey->events, record, &id);
-	const struct mapping_record found = { .record_offset = record->offset,
-					      .is_mmap2 = true,
-					      .start = mapped.start,
-					      .length = mapped.length,
-					      .page_offset = mapped.page_offset,
-					      .pid = mapped.pid,
-					      .time_ns = id.has_time ? id.time : 0,
-					      .has_time = id.has_time,
-					      .protection = mapped.prot,
-					      .id = mapped.id,
-					      .path = (char *)(uintptr_t)mapped.path };
+	struct mapping_record found = mapping_record_of(record, &mapped, &id);
 	pthread_mutex_lock(&search->lock);
-	bool was_kept = keep_first(search->ret, &found);
+	bool was_kept = keep_first(search->ret, &found, mapped.path);
 	pthread_mutex_unlock(&search->lock);
 	return was_kept ? NULL : &imp_error_no_memory;
 }

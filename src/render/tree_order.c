@@ -167,3 +167,16 @@ struct imp_error *tree_order(const struct call_tree *tree, uint32_t **ret)
 	*ret = order;
 	return NULL;
 }
+
+struct imp_error *ordered_tree(const struct profile *profile,
+			       const struct call_tree_options *options, struct call_tree **tree,
+			       uint32_t **order)
+{
+	_cleanup_call_tree_ struct call_tree *fresh = NULL;
+	struct imp_error *err = call_tree_new(profile, options, &fresh);
+	if (!err)
+		err = tree_order(fresh, order);
+	if (!err)
+		*tree = steal(fresh);
+	return err;
+}

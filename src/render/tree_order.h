@@ -6,6 +6,12 @@
 
 #include "profile/call_tree.h"
 
+// The tree of PROFILE by OPTIONS (*tree for call_tree_free()) and its nodes' order (*order for
+// free()).
+struct imp_error *ordered_tree(const struct profile *profile,
+			       const struct call_tree_options *options, struct call_tree **tree,
+			       uint32_t **order) MUST_CHECK;
+
 // All nodes, each before what it calls: *ret, the caller's to free, has as many as the tree.
 struct imp_error *tree_order(const struct call_tree *tree, uint32_t **ret) MUST_CHECK;
 

@@ -248,9 +248,7 @@ static struct imp_error *write_json(const struct profile *profile, FILE *out)
 	struct call_tree_options options = { .by_comm = true };
 	_cleanup_call_tree_ struct call_tree *tree = NULL;
 	_cleanup_free_ uint32_t *order = NULL;
-	struct imp_error *err = call_tree_new(profile, &options, &tree);
-	if (!err)
-		err = tree_order(tree, &order);
+	struct imp_error *err = ordered_tree(profile, &options, &tree, &order);
 	if (err)
 		return err;
 	size_t nodes = tree->nodes.count + 1;

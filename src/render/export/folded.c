@@ -103,9 +103,7 @@ struct imp_error *folded_write(const struct profile *profile, FILE *out)
 					     .any_event = true };
 	_cleanup_call_tree_ struct call_tree *tree = NULL;
 	_cleanup_free_ uint32_t *order = NULL;
-	struct imp_error *err = call_tree_new(profile, &options, &tree);
-	if (!err)
-		err = tree_order(tree, &order);
+	struct imp_error *err = ordered_tree(profile, &options, &tree, &order);
 	_cleanup_(line_fini) struct line line = { .tree = tree };
 	if (!err)
 		err = name_symbols(&line);

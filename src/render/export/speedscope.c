@@ -168,9 +168,7 @@ struct imp_error *speedscope_write(const struct profile *profile, FILE *out)
 	struct call_tree_options options = { .by_comm = true, .by_line = true };
 	_cleanup_call_tree_ struct call_tree *tree = NULL;
 	_cleanup_free_ uint32_t *order = NULL;
-	struct imp_error *err = call_tree_new(profile, &options, &tree);
-	if (!err)
-		err = tree_order(tree, &order);
+	struct imp_error *err = ordered_tree(profile, &options, &tree, &order);
 	if (err)
 		return err;
 	_cleanup_(speedscope_fini) struct speedscope speedscope = {
