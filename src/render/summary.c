@@ -88,6 +88,13 @@ void summary_fini(struct summary *summary)
 	array_fini(&summary->unknowns);
 }
 
+// Servers that were asked already need not be asked again.
+static void or_fetch(const struct profile *profile, const char *id, struct buffer *out)
+{
+	if (!profile->origin.asked_servers)
+		buffer_format(out, ", or 'imprint fetch %s'", id);
+}
+
 void next_step_print(const struct profile *profile, const struct unknown_sum *unknown,
 		     struct buffer *out)
 {
@@ -102,22 +109,24 @@ void next_step_print(const struct profile *profile, const struct unknown_sum *un
 		buffer_text(out, "record with 'imprint record' or 'perf record --buildid-mmap'");
 		break;
 	case UNKNOWN_IMAGE_NOT_FOUND:
-		if (*id)
-			buffer_format(out, "give its folder with --images, or 'imprint fetch %s'",
-				      id);
+		if (!*id)
+			break;
+		buffer_text(out, "give its folder with --images");
+		or_fetch(profile, id, out);
 		break;
 	case UNKNOWN_OTHER_BUILD:
-		buffer_format(out,
-			      "give the folder of build %s with --images, or 'imprint fetch %s'",
-			      id, id);
+		buffer_format(out, "give the folder of build %s with --images", id);
+		or_fetch(profile, id, out);
 		if (object && object->found_path)
 			buffer_format(out, " (%s is %s)", object->found_path,
 				      build_id_text(&object->found_id).text);
 		break;
 	case UNKNOWN_NO_SYMBOLS:
 	case UNKNOWN_STRIPPED:
-		if (*id)
-			buffer_format(out, "install its debug package, or 'imprint fetch %s'", id);
+		if (!*id)
+			break;
+		buffer_text(out, "install its debug package");
+		or_fetch(profile, id, out);
 		break;
 	case UNKNOWN_ANONYMOUS:
 		buffer_text(out, "let the runtime write /tmp/perf-PID.map");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/tap.h"
+#include "render/summary.h"
 #include "unit/render/scene.h"
 
 static char *report_text(const struct json_report_options *options, bool is_reversed)
@@ -153,6 +154,23 @@ TEST(what_cannot_be_named_is_listed_with_the_next_step)
 	CHECK_TEXT(text(json_array_get(unknowns, 1), "next"),
 		   "give its folder with --images, or 'imprint fetch abcd'");
 	json_decref(json);
+}
+
+TEST(servers_that_were_asked_are_no_next_step)
+{
+	_cleanup_profile_ struct profile *profile = make_scene(false);
+	profile->origin.asked_servers = true;
+	struct summary summary;
+	REQUIRE_OK(summary_make(profile, &summary));
+	for (size_t i = 0; i < summary.unknowns.count; i++) {
+		_cleanup_buffer_ struct buffer step = { 0 };
+		next_step_print(profile, &summary.unknowns.items[i], &step);
+		buffer_append(&step, "", 1);
+		CHECK(!strstr((const char *)step.bytes, "fetch"));
+		if (summary.unknowns.items[i].reason == UNKNOWN_IMAGE_NOT_FOUND)
+			CHECK_TEXT((const char *)step.bytes, "give its folder with --images");
+	}
+	summary_fini(&summary);
 }
 
 TEST(the_text_does_not_depend_on_the_order_of_the_samples)
